@@ -81,6 +81,13 @@ module.exports = {
       to: { path: "@photostructure/sqlite|node:sqlite" },
     },
     {
+      name: "model-sdks-are-types-only",
+      comment: "transports speak the wire themselves; the SDKs give the types of the wire",
+      severity: "error",
+      from: { path: "^src/", pathNot: "\\.test\\.ts$" },
+      to: { path: "node_modules/(openai|@anthropic-ai/sdk)/", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "heavy-sdks-are-lazy",
       comment: "imported inside the function that needs them, so that start-up does not pay",
       severity: "error",

@@ -58,30 +58,6 @@ const importsByLauncher = {
     })),
 };
 
-/** What the SDKs may not touch before a request is out: the first use of either loads much of Node's fetch. */
-const lightFetch = {
-  name: "light-fetch",
-  setup: ({ onLoad }) => {
-    const light = JSON.stringify(join(root, "src", "lib", "light-headers.ts"));
-    const changed = (path, from, to) => {
-      const source = readFileSync(path, "utf8");
-      if (!source.includes(from)) throw new Error(`${path} no longer holds ${from}`);
-      return { contents: to(source) };
-    };
-    onLoad(
-      { filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]internal[\\/](headers|utils[\\/]log)\.m?js$/ },
-      ({ path }) =>
-        changed(path, "instanceof Headers", (source) => `import { LightHeaders as Headers } from ${light};\n${source}`),
-    );
-    // Our bodies are text: no request is a stream.
-    onLoad({ filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]client\.m?js$/ }, ({ path }) =>
-      changed(path, "globalThis.ReadableStream", (source) =>
-        source.replaceAll("globalThis.ReadableStream", "undefined"),
-      ),
-    );
-  },
-};
-
 /** The program in chunks, one per lazily imported part; an entry is a chunk like the others. */
 async function splitProgram(parts) {
   const { metafile } = await build({
@@ -92,7 +68,7 @@ async function splitProgram(parts) {
     format: "esm",
     chunkNames: "[name]-[hash]",
     metafile: true,
-    plugins: [importsByLauncher, lightFetch],
+    plugins: [importsByLauncher],
     define: { "process.env.NODE_ENV": '"production"', __HERMES_VERSION__: JSON.stringify(version) },
   });
   const exportsOf = (name) =>

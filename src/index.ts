@@ -1,4 +1,4 @@
-// The library: what `import … from "hermes-ts"` gives.
+// The exports of the package `hermes-ts`.
 
 export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
 export type { Conversation, ConversationOptions, OpenedConversation, SendOptions } from "./core/conversation.ts";

@@ -1,4 +1,4 @@
-// Runs the built program from its chunks, with V8's code cache: compiling the sources would be half of a start.
+// Runs the chunks of the built program with V8's code cache: compiling them would take half of the start-up time.
 // Built as dist/launch.cjs; nothing in the sources imports it.
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -20,7 +20,7 @@ const chunksFolder = join(folder, "chunks");
 declare const require: (specifier: string) => unknown;
 const OPENING = "(function (exports, require, module, __meta, __import, __require) {\n";
 
-/** A chunk as an earlier run left it: its source and what V8 made of it. */
+/** A cached chunk: its source and V8's compiled code. */
 interface Compiled {
   readonly source: string;
   readonly data: Buffer;
@@ -37,22 +37,22 @@ const scripts = new Map<string, { readonly source: string; readonly script: Scri
 let cache: Cache | null | undefined;
 let uncached = 0;
 
-/** Beside the program, else in the user's own cache: never where somebody else could put code. */
+/** Beside the program, else in the cache folder of the user: never where another user could write. */
 function cacheFiles(): string[] {
   const name = `code-${__HERMES_BUILD__}-${cachedDataVersionTag()}.bin`;
   return [join(folder, "cache", name), join(homedir(), ".cache", "hermes-ts", name)];
 }
 
-/** One buffer for every chunk: V8 is done with it when the script exists. Code stands first, where V8 wants it aligned. */
+/** Reused for every chunk: V8 needs it only until the script exists. The code comes first because V8 requires alignment. */
 let scratch = Buffer.allocUnsafeSlow(512 * 1024);
 
 function readAt(file: number, at: number, size: number): Buffer {
   if (size > scratch.length) scratch = Buffer.allocUnsafeSlow(size);
-  if (readSync(file, scratch, 0, size, at) !== size) throw new Error("the code cache is cut off");
+  if (readSync(file, scratch, 0, size, at) !== size) throw new Error("the code cache is incomplete");
   return scratch.subarray(0, size);
 }
 
-/** Throws when the file is cut off. */
+/** Throws when the file is incomplete. */
 function openCache(path: string): Cache {
   const file = openSync(path, "r");
   try {
@@ -64,7 +64,7 @@ function openCache(path: string): Cache {
       index.set(name, [at, data, source]);
       at += data + source;
     }
-    if (at !== fstatSync(file).size) throw new Error("the code cache is cut off");
+    if (at !== fstatSync(file).size) throw new Error("the code cache is incomplete");
     return { file, index };
   } catch (error) {
     closeSync(file);
@@ -92,7 +92,7 @@ function fromCache(name: string): Compiled | undefined {
   return { source: bytes.toString("latin1", data), data: bytes.subarray(0, data) };
 }
 
-/** What this run compiled is kept for the next one, with what was kept before. */
+/** Writes the cache for the next run: what this run compiled and what was cached before. */
 function writeCache(): void {
   const parts = new Map<string, Compiled>();
   for (const name of cache?.index.keys() ?? []) {
@@ -114,7 +114,7 @@ function writeCache(): void {
       renameSync(draft, path);
       return;
     } catch {
-      // Not writable: the next place, else none.
+      // Not writable: try the next path.
     }
   }
 }
@@ -135,7 +135,7 @@ function compile(name: string, path: string): Script {
   return script;
 }
 
-/** Costly modules of Node's own, none of which is itself a function or a class. */
+/** Node modules that are expensive to load. None of them is itself a function or a class, so that a proxy works. */
 const COSTLY = new Set(
   [
     "child_process",
@@ -152,8 +152,8 @@ const COSTLY = new Set(
   ].map((name) => `node:${name}`),
 );
 
-/** A module that is loaded at the first use of a name in it: most runs use few of them. */
-function later(specifier: string): unknown {
+/** A module that is loaded at first use. */
+function lazyModule(specifier: string): unknown {
   let loaded: object | undefined;
   const module = () => {
     loaded ??= require(specifier) as object;
@@ -172,10 +172,10 @@ function later(specifier: string): unknown {
 
 function requireFrom(specifier: string): unknown {
   if (specifier.startsWith("./")) return load(specifier.slice(specifier.lastIndexOf("/") + 1));
-  return COSTLY.has(specifier) ? later(specifier) : require(specifier);
+  return COSTLY.has(specifier) ? lazyModule(specifier) : require(specifier);
 }
 
-/** Runs a chunk once and answers with its exports. */
+/** Runs a chunk once and returns its exports. */
 export function load(name: string): Chunk["exports"] {
   const known = chunks.get(name);
   if (known) return known.exports;
@@ -192,7 +192,7 @@ export function load(name: string): Chunk["exports"] {
     const run = compile(name, path).runInThisContext();
     run(chunk.exports, requireFrom, chunk, meta, (url: string) => import(url), requireFrom);
   } catch (error) {
-    // Half of a chunk is no chunk: the next one who needs it sees the same error, not its consequences.
+    // Remove the incomplete chunk, so that the next load fails with the same error.
     chunks.delete(name);
     throw error;
   }

@@ -184,10 +184,10 @@ describe("a setting of security or of the model with a mistake in it", () => {
     ["providers: lab", "providers"],
     ["code_execution: {mode: strikt}", "code_execution.mode"],
     ["budget: {daily_usd: ten}", "budget.daily_usd"],
-    ["approvals: {mode: manual, mode: off}", "approvals.mode is given twice"],
-    ["approvals:\n  mode: manual\nother: 1\napprovals:\n  mode: off", "approvals is given twice"],
-    ["terminal: {sandbox: bubblewrap, sandbox: none}", "terminal.sandbox is given twice"],
-    ["x: &x {mode: manual, mode: off}\napprovals: *x", "given twice"],
+    ["approvals: {mode: manual, mode: off}", "approvals.mode is set twice"],
+    ["approvals:\n  mode: manual\nother: 1\napprovals:\n  mode: off", "approvals is set twice"],
+    ["terminal: {sandbox: bubblewrap, sandbox: none}", "terminal.sandbox is set twice"],
+    ["x: &x {mode: manual, mode: off}\napprovals: *x", "set twice"],
   ])("%s", async (text, named) => {
     write(`${text}\n`);
     const run = await hermes(["-z", "run ls"]);
@@ -201,14 +201,14 @@ describe("a setting of security or of the model with a mistake in it", () => {
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("HERMES_REDACT_SECRETS")]);
   });
 
-  test("other mistakes are warnings, also a key that is given twice", async () => {
+  test("other mistakes are warnings, also a duplicate key", async () => {
     write(
       "display: {show_reasoning: true, show_reasoning: false}\nagent: {max_turns: many}\napprovals: {newer_key: 1}\n",
     );
     for (let again = 0; again < 2; again++) {
       const run = await hermes(["chat", "-q", "hello"]);
       expect(run.code).toBe(0);
-      expect(run.stderr).toContain("display.show_reasoning is given twice; the last one counts");
+      expect(run.stderr).toContain("display.show_reasoning is set twice; the last one is used");
       expect(run.stderr).toContain("agent.max_turns");
       expect(run.stderr).toContain("approvals.newer_key is not a known key");
     }

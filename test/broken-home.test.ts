@@ -133,7 +133,7 @@ describe("a home that cannot be one", () => {
       chmodSync(home, 0o700);
       await each(ALL, async (args) => {
         const run = await runHermes(args, { home, cwd: base, uid: NOBODY });
-        return faults(args, run, [1], new RegExp(`the home ${home} may not be opened`));
+        return faults(args, run, [1], new RegExp(`the home ${home} cannot be opened`));
       });
     },
     120_000,

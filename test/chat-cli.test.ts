@@ -42,7 +42,7 @@ describe("streams and exit codes", () => {
     llm.enqueue(calls([{ name: "terminal", args: { command: "rm -rf ./data" } }]), text("I could not."), title);
     const run = await ask("-z", "delete the data folder");
     expect(run).toMatchObject({ stdout: "I could not.\n", stderr: "", code: 0 });
-    expect(JSON.stringify(llm.requests[1]?.messages)).toContain("nobody is there to allow it");
+    expect(JSON.stringify(llm.requests[1]?.messages)).toContain("no user is available to approve it");
   });
 
   it("-q shows the question, each tool and how to resume", async () => {
@@ -103,8 +103,8 @@ it("resumes by id, by title and by -c, with the same prompt prefix", async () =>
   expect(turns.at(-1)?.messages).toHaveLength(7);
 });
 
-describe("trouble with the provider", () => {
-  it("retries 503 and 429, continues after an interrupted stream, and stores one answer", async () => {
+describe("provider failures", () => {
+  it("retries 503 and 429, continues after a broken stream, and keeps one answer", async () => {
     llm.enqueue(status(503), status(429, { retryAfter: 0 }), text("Back again."), title);
     expect((await ask("chat", "-Q", "-q", "hi")).stdout).toBe("Back again.\n");
     llm.enqueue(cut({ afterText: "" }), text("Whole now."), title);
@@ -120,7 +120,7 @@ describe("trouble with the provider", () => {
     llm.enqueue(status(500), status(500), status(500));
     const run = await ask("chat", "-q", "hi");
     expect(run.stdout).toBe("From the second.\n");
-    expect(run.stderr).toContain("going on with spare-model");
+    expect(run.stderr).toContain("continuing with spare-model");
     await second.close();
   });
 

@@ -35,7 +35,7 @@ describe("hermes config set", () => {
     expect(text()).toBe("# mine\ncompression:\n  threshold: 0.6 # low\n");
   });
 
-  it("suggests the key that was meant, unless forced", async () => {
+  it("suggests a similar key, unless forced", async () => {
     const answer = await run("set", "compresion.threshold", "0.6");
     expect(answer.code).toBe(2);
     expect(answer.stderr).toContain("did you mean compression.threshold?");
@@ -63,7 +63,7 @@ describe("hermes config set", () => {
     expect(readFileSync(join(home, ".env"), "utf8")).toBe("");
   });
 
-  it("puts a variable that key_env names into .env under exactly that name, and guesses what a typo meant", async () => {
+  it("puts a variable that key_env names into .env under exactly that name, and suggests a similar name", async () => {
     writeFileSync(file, "providers:\n  lab: {base_url: 'http://127.0.0.1:9/v1', key_env: labAccess}\n");
     expect((await run("set", "labAccess", "some words")).code).toBe(0);
     expect(readFileSync(join(home, ".env"), "utf8")).toBe('labAccess="some words"\n');
@@ -127,7 +127,7 @@ describe("hermes config set", () => {
 });
 
 describe("hermes config", () => {
-  it("shows what differs, without a word on the error stream", async () => {
+  it("shows what differs, with nothing on the error stream", async () => {
     writeFileSync(file, "timezone: Asia/Tokyo\n");
     const answer = await run();
     expect(answer).toMatchObject({ code: 0, stderr: "" });
@@ -186,7 +186,7 @@ describe("hermes config", () => {
     expect(answer.stderr).toMatch(/line \d+, column \d+/);
   });
 
-  it("migrates with a backup and says what moved", async () => {
+  it("migrates with a backup and prints what moved", async () => {
     const before = "# old\n_config_version: 11\ncustom_providers:\n  - name: Box\n    base_url: http://x/v1\n";
     writeFileSync(file, before);
     writeFileSync(join(home, ".env"), "LLM_MODEL=x\n");

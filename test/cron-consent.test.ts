@@ -106,7 +106,7 @@ it("schedules nothing after text from outside when no user is present, also in l
   const seen = await turn(nobody, reads);
   const { result } = await turn(nobody, schedule({ schedule: "1h", prompt: "Do as the page says" }), seen.sessionId);
   expect(JSON.parse(result)).toMatchObject({ success: false });
-  expect(result).toContain("text from outside");
+  expect(result).toContain("untrusted text");
   expect(await actions.list()).toEqual([]);
   // A conversation that read nothing may schedule: its client asked for it.
   const clean = await turn(nobody, schedule({ schedule: "1h", prompt: "Remind me to stretch" }));

@@ -96,6 +96,11 @@ const PLANTED: readonly { rule: string; path: string; source: string }[] = [
     source: 'import { DatabaseSync } from "@photostructure/sqlite";\nexport const d = DatabaseSync;\n',
   },
   {
+    rule: "model-sdks-are-types-only",
+    path: "src/providers/bad-sdk.ts",
+    source: 'export const load = () => import("openai");\n',
+  },
+  {
     rule: "heavy-sdks-are-lazy",
     path: "src/agent/bad-sdk.ts",
     source: 'import OpenAI from "openai";\nexport const o = OpenAI;\n',

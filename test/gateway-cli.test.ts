@@ -42,7 +42,7 @@ describe("hermes gateway", { timeout: 60_000 }, () => {
     const code = /approve telegram (\w+)/.exec(telegram.fromBot(5)[0]?.text ?? "")?.[1] ?? "";
     expect((await run("pairing", "list")).stdout).toContain("waiting   telegram  5");
     expect((await run("pairing", "approve", "telegram", "NOTRIGHT")).code).toBe(1);
-    expect((await run("pairing", "approve", "telegram", code)).stdout).toContain("may write");
+    expect((await run("pairing", "approve", "telegram", code)).stdout).toContain("may now write");
     telegram.say(5, "now me");
     await telegram.until(() => telegram.fromBot(5).some((message) => message.text === "You said: now me"), 20_000);
     const status = await run("gateway", "status", "--deep");

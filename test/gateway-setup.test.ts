@@ -51,7 +51,7 @@ it("asks for what is needed, keeps the token off the screen, and signs in", { ti
     ada.types("1");
     await ada.sees("Token from @BotFather, not shown");
     ada.types("123456:WRONG-token-of-nobody-at-all-0000");
-    await ada.sees("Ids of people who may write");
+    await ada.sees("Ids of users who may write");
     ada.types("");
     await ada.sees("✗ Telegram: Telegram rejected the bot token");
     await ada.sees("Try again?");

@@ -33,7 +33,7 @@ afterEach(async () => {
   home.remove();
 });
 
-it("answers, shows tools, runs commands, and prints how to resume", async () => {
+it("converses, shows tools, runs commands, and prints how to resume", async () => {
   writeFileSync(join(home.path, "a.txt"), "the secret word is 備份\n");
   const screen = await start(calls([{ name: "read_file", args: { path: "a.txt" } }]), text("The word is 備份."));
   screen.type("what is the word?\r");
@@ -70,7 +70,7 @@ it("asks before something dangerous, and takes no for an answer", async () => {
   expect(existsSync(join(home.path, "build"))).toBe(false);
 });
 
-it("stops the turn on Ctrl-C and continues the conversation", async () => {
+it("stops on Ctrl-C and accepts the next message", async () => {
   const screen = await start(drip("word ".repeat(400), { everyMs: 1500 }), text("Here I am again."));
   screen.type("tell me a long story\r");
   await screen.shows("word word word");

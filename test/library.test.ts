@@ -47,7 +47,7 @@ it("holds a conversation that uses a tool, and keeps every message", async () =>
   expect(stored[2]?.content).toContain("the launch is on Friday");
 });
 
-it("resumes a session, and finds it by search", async () => {
+it("resumes a session and finds it by search", async () => {
   llm.enqueue(text("Noted: the code word is marmalade."), text("Code word"), text("It was marmalade."));
   const first = await hermes.ask("The code word is marmalade.");
   const second = await hermes.ask("What was the code word?", { resume: first.sessionId });
@@ -79,7 +79,7 @@ it("asks the given human, and runs nothing that they refuse", async () => {
   expect(answer.text).toBe("I was not allowed to.");
 });
 
-it("creates and runs scheduled jobs, and returns their results", async () => {
+it("manages scheduled jobs, runs them, and reports their results", async () => {
   const { jobs } = hermes;
   await expect(jobs.create({ schedule: "sometimes", prompt: "Report." })).rejects.toThrow("not a schedule");
   const job = await jobs.create({ schedule: "every 2h", prompt: "Report.", name: "Report" });

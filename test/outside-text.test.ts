@@ -1,4 +1,4 @@
-// Text from outside must not become durable without approval: with real tools, over turns, restarts and subagents.
+// Untrusted text must not become durable without approval: through real tools, over turns, restarts and subagents.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const isDurable = () =>
   (existsSync(join(host.home, "cron/jobs.json")) &&
     readFileSync(join(host.home, "cron/jobs.json"), "utf8").includes("Hello"));
 
-describe("without a user, nothing becomes durable after", () => {
+describe("without a user to ask, nothing becomes durable after", () => {
   const sources: readonly (readonly [string, () => readonly ToolUse[]])[] = [
     ["web_extract", () => [{ name: "web_extract", args: { urls: [host.page] } }]],
     ["curl in the terminal", () => [terminal(`curl -s ${host.page}`)]],
@@ -84,11 +84,11 @@ describe("without a user, nothing becomes durable after", () => {
     const results = await talk.turn(remember, skill, job);
     await talk.close();
     expect(isDurable()).toBe(false);
-    for (const result of results) expect(result).toMatch(/after reading .*nobody/);
+    for (const result of results) expect(result).toMatch(/after reading .*no user is available/);
   });
 });
 
-it("plain local work keeps memory, skills and jobs free", async () => {
+it("local work does not restrict memory, skills and jobs", async () => {
   execFileSync("git", ["init", "-q"], { cwd: host.project });
   const talk = await host.talk();
   await talk.turn(
@@ -102,7 +102,7 @@ it("plain local work keeps memory, skills and jobs free", async () => {
   for (const result of results) expect(result).not.toContain("Denied");
 });
 
-it("a person is asked in later turns too, with the origin and the text, and decides", async () => {
+it("the user is asked in later turns too, with the origin and the text", async () => {
   const no = answering("deny");
   const talk = await host.talk({ human: no.human });
   await talk.turn({ name: "web_extract", args: { urls: [host.page] } });
@@ -123,7 +123,7 @@ it("a person is asked in later turns too, with the origin and the text, and deci
   expect(memory()).toContain("evil.example");
 });
 
-it("a new conversation starts clean", async () => {
+it("a new conversation is not tainted", async () => {
   const first = await host.talk();
   await first.turn({ name: "web_extract", args: { urls: [host.page] } });
   await first.close();
@@ -133,7 +133,7 @@ it("a new conversation starts clean", async () => {
   expect(memory()).toContain("evil.example");
 });
 
-it("a restart does not forget it", async () => {
+it("the taint survives a restart", async () => {
   const first = await host.talk();
   await first.turn(terminal("cat ~/Downloads/page.md"));
   const resume = first.id();
@@ -146,7 +146,7 @@ it("a restart does not forget it", async () => {
   expect(isDurable()).toBe(false);
 });
 
-it("what a subagent has read comes back to its parent", async () => {
+it("a subagent's taint is passed to its parent", async () => {
   const talk = await host.talk();
   host.enqueue(
     calls([{ name: "delegate_task", args: { goal: "Read the page" } }]),
@@ -160,7 +160,7 @@ it("what a subagent has read comes back to its parent", async () => {
   expect(isDurable()).toBe(false);
 });
 
-describe("after reading from outside, Hermes' home stays as it is by every tool, also with approvals off", () => {
+describe("after reading untrusted text, no tool changes Hermes' home, even with approvals off", () => {
   const sinks: readonly (readonly [string, () => ToolUse])[] = [
     ["write_file", () => ({ name: "write_file", args: { path: join(host.home, "SOUL.md"), content: "evil" } })],
     [

@@ -16,7 +16,7 @@ afterEach(() => environment.close());
 
 const search = (args: object) => ({ name: "search_files", args });
 
-it("search_files gives no lines, names or counts of secret files below the folder, and says so", async () => {
+it("search_files returns no lines, names or counts of secret files, and says so", async () => {
   linkSync(join(environment.user, ".ssh/deploy_key"), join(environment.project, "notes.txt"));
   symlinkSync(join(environment.user, ".ssh"), join(environment.project, "docs"));
   environment.put("project/server.key", readFileSync(join(environment.user, ".ssh/id_rsa"), "utf8"));
@@ -57,7 +57,7 @@ it("a project's .env is masked in read_file, search_files and @file", async () =
   expect(results[0]).toContain("PORT=3000");
 });
 
-it("@file attaches no secrets: neither links, keys under other names nor values of .env", async () => {
+it("@file attaches no secrets: no links, renamed keys or values of .env", async () => {
   linkSync(join(environment.user, ".ssh/deploy_key"), join(environment.project, "notes.txt"));
   environment.put("project/copy.txt", readFileSync(join(environment.user, ".ssh/id_rsa"), "utf8"));
   const env = { PATH: process.env.PATH, HOME: environment.user, HERMES_HOME: environment.home };
@@ -83,7 +83,7 @@ it("@file attaches no secrets: neither links, keys under other names nor values 
   expect(await isProtected(home, join(environment.project, "README.md"))).toBe(false);
 });
 
-it("no file tool writes into Hermes' home", async () => {
+it("no file tool writes to Hermes' home", async () => {
   const talk = await environment.talk();
   const targets = [
     "memories/MEMORY.md",
@@ -113,7 +113,7 @@ it("no file tool writes into Hermes' home", async () => {
   expect(existsSync(join(environment.home, "webhook_subscriptions.json"))).toBe(false);
 });
 
-it("a guest's tools read nothing of the home", async () => {
+it("a guest's tools cannot read the home", async () => {
   const talk = await environment.talk({ human: { ...nobody, guest: true } });
   const results = await talk.turn(
     { name: "read_file", args: { path: join(environment.home, "memories/MEMORY.md") } },

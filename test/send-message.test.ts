@@ -163,7 +163,7 @@ describe("beside the gateway", () => {
     expect(await t.ask('{"target":"telegram:ada","message":"Hello Ada"}')).toContain('"target":"telegram:5"');
     expect(t.telegram.fromBot(5)).toHaveLength(1);
     const wrong = await terminal({ TELEGRAM_BOT_TOKEN: "123456:WRONG-token-of-nobody-at-all-0000" });
-    expect(await wrong.ask('{"target":"telegram:5","message":"x"}')).toContain("does not know this bot token");
+    expect(await wrong.ask('{"target":"telegram:5","message":"x"}')).toContain("rejected the bot token");
   });
 
   it("leaves the sending to a gateway that runs", async () => {
@@ -234,7 +234,7 @@ describe("beside the gateway", () => {
   });
 });
 
-describe("after reading text from outside", () => {
+describe("after reading untrusted text", () => {
   function tool(home: string) {
     const pathGuard = createPathGuard({ hermesHome: home, userHome: home });
     const policy = { mode: "off" as const, yolo: true, approvalTimeoutMs: 1_000, sudoPassword: false };
@@ -286,7 +286,7 @@ describe("after reading text from outside", () => {
     const three = tool(home.path);
     await three.tool.run(args, context(person("once"), true));
     expect(three.sent).toEqual(["the secret plan"]);
-    expect(questions.at(-1)).toContain("would write to telegram:5 after reading text from outside");
+    expect(questions.at(-1)).toContain("would write to telegram:5 after reading untrusted text");
   });
 
   it("does not send protected files", async () => {

@@ -61,7 +61,7 @@ describe("search", () => {
   it("says when nothing was asked for", async () => {
     const { code, stderr } = await hermes("search");
     expect(code).toBe(2);
-    expect(stderr).toContain("what for");
+    expect(stderr).toContain("which words");
   });
 });
 

@@ -1,4 +1,4 @@
-// `/skills` in a real terminal: search, read, install and remove a skill within the conversation.
+// `/skills` in a real terminal: the user finds, reads, installs and removes a skill in the conversation.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -30,7 +30,7 @@ afterEach(async () => {
   await place.close();
 });
 
-it("lists, finds, shows, asks before it installs, refuses the hostile one, and removes again", async () => {
+it("lists, searches, shows, asks before installing, refuses a malicious skill, and uninstalls", async () => {
   terminal = openTerminal([], { home: place.home, env: place.env, columns: 100, rows: 50 });
   const screen = terminal;
   await screen.shows("❯");
@@ -44,7 +44,7 @@ it("lists, finds, shows, asks before it installs, refuses the hostile one, and r
   expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
 
   screen.type("/skills install someone/tools/bad-notes\r");
-  await screen.shows("A dangerous skill is not installed, with --force neither.");
+  await screen.shows("A dangerous skill cannot be installed, not even with --force.");
   expect(existsSync(join(place.skills, "bad-notes"))).toBe(false);
 
   screen.type("/skills install someone/tools/good-notes\r");
@@ -75,7 +75,7 @@ it("lists, finds, shows, asks before it installs, refuses the hostile one, and r
   await screen.shows("Unknown: /skills fetch");
 }, 60_000);
 
-it("says so when a name is missing or nothing is there", async () => {
+it("reports a missing name and an empty result", async () => {
   mkdirSync(place.skills, { recursive: true });
   writeFileSync(join(place.home, ".no-bundled-skills"), "");
   terminal = openTerminal([], { home: place.home, env: place.env });

@@ -1,4 +1,4 @@
-// `hermes skills` end to end.
+// `hermes skills` on the command line.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,19 +39,19 @@ test("browse, inspect, install, list, check, uninstall", async () => {
   expect(existsSync(join(place.skills, "writing"))).toBe(false);
 }, 30_000);
 
-test("a dangerous skill shows why, exits with 1, and its text cannot draw on the screen", async () => {
+test("a dangerous skill shows the reason and exits with 1, and its text cannot control the terminal", async () => {
   place.hub.site.set("/bad/SKILL.md", skill("bad", `${HOSTILE}\n\u001b]0;owned\u0007 \u001b[2J`));
   const run = await hermes("install", `${place.hub.url}/bad/SKILL.md`, "-y", "--force");
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
-    /dangerous SKILL.md:\d+ runs what it downloads, unseen \(supply_chain\/download_to_interpreter\)/,
+    /dangerous SKILL.md:\d+ runs a download without verification \(supply_chain\/download_to_interpreter\)/,
   );
-  expect(run.stderr).toContain("with --force neither");
+  expect(run.stderr).toContain("not even with --force");
   expect(`${run.stdout}${run.stderr}`).not.toContain("\u001b");
   expect(existsSync(join(place.skills, "bad"))).toBe(false);
 }, 30_000);
 
-test("settings of skills, and switching them off", async () => {
+test("settings of skills, and disabling them", async () => {
   const dir = join(place.skills, "own", "wiki");
   mkdirSync(dir, { recursive: true });
   const config =
@@ -70,7 +70,7 @@ test("settings of skills, and switching them off", async () => {
   });
 }, 30_000);
 
-test("an edited bundled skill is reset to the shipped version only on request", async () => {
+test("an edited bundled skill is restored only on request", async () => {
   const { skills } = JSON.parse((await hermes("list", "--source", "builtin", "--json")).stdout) as {
     skills: { name: string; dir: string }[];
   };
@@ -85,7 +85,7 @@ test("an edited bundled skill is reset to the shipped version only on request", 
   expect(readFileSync(file, "utf8")).toBe(shipped);
 }, 30_000);
 
-test("in a terminal the user sees the plan and is asked; no changes nothing", async () => {
+test("at a terminal the plan is shown and needs approval; a denial installs nothing", async () => {
   const home = join(place.root, "third");
   mkdirSync(home);
   for (const [answer, there] of [
@@ -106,7 +106,7 @@ test("in a terminal the user sees the plan and is asked; no changes nothing", as
   }
 }, 30_000);
 
-test("a change of the agent that was set aside is listed, read, and approved or thrown away", async () => {
+test("a quarantined change is listed, shown, and approved or rejected", async () => {
   const folder = join(place.skills, ".quarantine");
   mkdirSync(folder, { recursive: true });
   for (const id of ["tidy-aaaaaa", "tidy-bbbbbb"]) {

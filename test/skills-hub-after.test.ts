@@ -12,14 +12,14 @@ beforeEach(async () => {
 
 afterEach(() => place.close());
 
-describe("afterwards", () => {
+describe("installed skills", () => {
   const serve = (body: string) => place.hub.site.set("/notes/SKILL.md", skill("notes", body));
   const identifier = () => `${place.hub.url}/notes/SKILL.md`;
 
-  test("an update shows what changed, is scanned again, and never takes edits away unasked", async () => {
+  test("an update shows changes, is scanned again, and never discards edits without approval", async () => {
     serve("First.");
     await place.actions.install(identifier(), {}, yes);
-    await expect(place.actions.install(identifier(), {}, yes)).rejects.toThrow(/installed already/);
+    await expect(place.actions.install(identifier(), {}, yes)).rejects.toThrow(/already installed/);
     serve("Second.");
     expect(await place.actions.check("notes")).toMatchObject([
       { status: "update_available", local: { state: "clean" } },
@@ -43,8 +43,8 @@ describe("afterwards", () => {
     );
     expect(readFileSync(join(place.skills, "notes", "SKILL.md"), "utf8")).toContain("My own words.");
     const outcome = await place.actions.update("notes", {}, async (plan) => (plan.edited ? "overwrite" : "no"));
-    expect(outcome).toMatchObject({ done: true, put: { updated: true } });
-    const kept = outcome.done ? (outcome.put.kept ?? "") : "";
+    expect(outcome).toMatchObject({ done: true, installed: { updated: true } });
+    const kept = outcome.done ? (outcome.installed.kept ?? "") : "";
     expect(readFileSync(join(kept, "SKILL.md"), "utf8")).toContain("My own words.");
     serve(HOSTILE);
     await expect(place.actions.update("notes", { force: true }, yes)).rejects.toThrow(/dangerous/);
@@ -52,7 +52,7 @@ describe("afterwards", () => {
     place.expectUntouched();
   });
 
-  test("a hostile lock file cannot make uninstall, update or audit reach outside", async () => {
+  test("a malicious lock file cannot make uninstall, update or audit access other folders", async () => {
     serve("First.");
     await place.actions.install(identifier(), {}, yes);
     const path = join(place.skills, ".hub", "lock.json");
@@ -110,7 +110,7 @@ describe("afterwards", () => {
     place.expectUntouched();
   });
 
-  test("a snapshot installs the same skills in another home, and reports a skill that has changed", async () => {
+  test("a snapshot installs the same skills in another home, and reports changed ones", async () => {
     serve("First.");
     await place.actions.install(identifier(), { category: "office" }, yes);
     await place.actions.install("official/writing/neat", {}, yes);
@@ -147,12 +147,12 @@ test("GitHub's limits and missing repositories are reported with a hint; the tok
   await expect(place.actions.inspect("no/where/s")).rejects.toThrow(/not on GitHub, or it is private/);
   await expect(place.actions.inspect("a/b/nothing")).rejects.toThrow(/has no skill "nothing"/);
   place.hub.rateLimited = true;
-  await expect(place.actions.inspect("a/b/s")).rejects.toThrow(/allows no more requests/);
+  await expect(place.actions.inspect("a/b/s")).rejects.toThrow(/rate limit/);
   const { notes } = await place.actions.search("neat", { limit: 5 });
-  expect(notes.join()).toMatch(/github: GitHub allows no more requests/);
+  expect(notes.join()).toMatch(/github: GitHub's rate limit/);
 });
 
-test("a skill is published to a folder, a site and a pull request; what the guard refuses is not", async () => {
+test("a skill is published to a folder, a site and a pull request, unless the guard refuses it", async () => {
   const own = join(place.root, "mine");
   mkdirSync(join(own, "scripts"), { recursive: true });
   writeFileSync(join(own, "SKILL.md"), skill("mine"));

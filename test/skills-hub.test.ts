@@ -1,4 +1,4 @@
-// A skill from each source of the hub, valid and malicious ones, from servers on loopback.
+// Harmless and malicious skills from each source of the hub, served on loopback.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => place.close());
 
-/** What each source serves for a skill called `name`; answers with its identifier. */
+/** Makes each source serve a skill called `name`; returns its identifier. */
 const SOURCES: { readonly [source: string]: (name: string, body: string) => string } = {
   github: (name, body) => {
     place.hub.repos.set("someone/tools", {
@@ -65,10 +65,13 @@ const SOURCES: { readonly [source: string]: (name: string, body: string) => stri
 };
 
 describe.each(Object.entries(SOURCES))("%s", (_, serve) => {
-  test("an honest skill is installed, a hostile one is not, and nothing else is touched", async () => {
+  test("a harmless skill is installed, a malicious one is not, and nothing else is changed", async () => {
     const identifier = serve("good-notes", "Write the notes down.");
     const outcome = await place.actions.install(identifier, {}, yes);
-    expect(outcome).toMatchObject({ done: true, put: { name: "good-notes", dir: join(place.skills, "good-notes") } });
+    expect(outcome).toMatchObject({
+      done: true,
+      installed: { name: "good-notes", dir: join(place.skills, "good-notes") },
+    });
     expect(readFileSync(join(place.skills, "good-notes", "SKILL.md"), "utf8")).toContain("Write the notes down.");
     expect(place.lockOf("good-notes")).toMatchObject({
       trust_level: "community",
@@ -90,9 +93,9 @@ describe.each(Object.entries(SOURCES))("%s", (_, serve) => {
   });
 });
 
-test("official skills install by name, into their category, with the program's trust; a link among them does not", async () => {
+test("official skills install by name into their category, with official trust; a skill with a link does not", async () => {
   expect(await place.actions.install("neat", {}, yes)).toMatchObject({
-    put: { dir: join(place.skills, "writing", "neat") },
+    installed: { dir: join(place.skills, "writing", "neat") },
   });
   expect(place.lockOf("neat")).toMatchObject({
     identifier: "official/writing/neat",
@@ -108,7 +111,7 @@ test("official skills install by name, into their category, with the program's t
   place.expectUntouched();
 });
 
-test("taps are searched, their skills install by name, hostile ones do not", async () => {
+test("taps are searched and their skills install by name, malicious ones do not", async () => {
   place.hub.repos.set("friend/shelf", {
     files: {
       "extra/tidy/SKILL.md": skill("tidy"),
@@ -130,7 +133,7 @@ test("taps are searched, their skills install by name, hostile ones do not", asy
   place.expectUntouched();
 });
 
-test("trusted repositories get more trust, their look-alikes and their named revisions do not", async () => {
+test("trusted repositories get more trust, look-alikes and named revisions do not", async () => {
   const files = { "skills/care/SKILL.md": skill("care", CAREFUL) };
   for (const repo of ["anthropics/skills", "anthropics/skills-evil", "anthropics2/skills"])
     place.hub.repos.set(repo, { files });
@@ -149,7 +152,7 @@ test("trusted repositories get more trust, their look-alikes and their named rev
   expect(await place.actions.install("anthropics2/skills/care", { force: true }, yes)).toMatchObject({ done: true });
 });
 
-describe("what no source may do", () => {
+describe("no source may", () => {
   test.each([
     [
       "climb out of a zip",
@@ -210,16 +213,14 @@ describe("what no source may do", () => {
     place.expectUntouched();
   });
 
-  test("a repository with links, a mirror that serves other bytes, an index with paths that climb", async () => {
+  test("serve links, other bytes than listed, or an index with parent paths", async () => {
     const file = skill("a");
     place.hub.repos.set("x/links", {
       files: { "a/SKILL.md": file, "a/out": { content: "/etc/passwd", mode: "120000" } },
     });
     await expect(place.actions.install("x/links/a", {}, yes)).rejects.toThrow(/is a link/);
     place.hub.repos.set("x/mirror", { files: { "a/SKILL.md": { content: file, served: skill("a", HOSTILE) } } });
-    await expect(place.actions.install("x/mirror/a", {}, yes)).rejects.toThrow(
-      /not the file that the repository lists/,
-    );
+    await expect(place.actions.install("x/mirror/a", {}, yes)).rejects.toThrow(/does not match the hash/);
     place.hub.repos.set("x/large", { files: { "a/SKILL.md": file, "a/more/deep.md": "text" }, truncated: true });
     expect(await place.actions.install("x/large/a", {}, yes)).toMatchObject({
       done: true,
@@ -235,15 +236,15 @@ describe("what no source may do", () => {
       }),
     );
     await expect(place.actions.install(`well-known:${place.hub.url}#a`, {}, yes)).rejects.toThrow(
-      /leads out of its folder/,
+      /points outside its folder/,
     );
     await expect(place.actions.install("x/links/../../../etc", {}, yes)).rejects.toThrow(
-      /leads out of its folder|no skill/,
+      /points outside its folder|no skill/,
     );
     place.expectUntouched();
   });
 
-  test("a download that is not what its index promises, a redirect into the local network, a private address", async () => {
+  test("serve a download with another digest, a redirect to the local network, or a private address", async () => {
     place.hub.site.set(
       "/.well-known/agent-skills/index.json",
       JSON.stringify({ skills: [{ name: "a", type: "skill-md", url: "a.md", digest: `sha256:${"0".repeat(64)}` }] }),
@@ -258,7 +259,7 @@ describe("what no source may do", () => {
     place.expectUntouched();
   });
 
-  test("serve more than a skill may weigh, file by file", async () => {
+  test("serve more than the size limit, file by file", async () => {
     const files = Array.from({ length: 60 }, (_, index) => `references/f${index}.md`);
     place.hub.site.set("/.well-known/skills/index.json", JSON.stringify({ skills: [{ name: "fat", files }] }));
     for (const file of files) place.hub.site.set(`/.well-known/skills/fat/${file}`, Buffer.alloc(2_000_000, "x"));
@@ -266,12 +267,12 @@ describe("what no source may do", () => {
     expect(place.hub.requests.length).toBeLessThan(20);
   });
 
-  test("take the place of a skill that is here, or a name that leads elsewhere", async () => {
+  test("replace an existing skill, or use a name with a path", async () => {
     mkdirSync(join(place.skills, "own", "mine"), { recursive: true });
     writeFileSync(join(place.skills, "own", "mine", "SKILL.md"), skill("mine"));
     place.hub.site.set("/mine/SKILL.md", skill("mine"));
     await expect(place.actions.install(`${place.hub.url}/mine/SKILL.md`, { force: true }, yes)).rejects.toThrow(
-      /another skill of this name: own\/mine/,
+      /another skill has this name: own\/mine/,
     );
     for (const name of ["../up", "a/b", ".hub", "Über"])
       await expect(place.actions.install(`${place.hub.url}/mine/SKILL.md`, { name }, yes)).rejects.toThrow(
@@ -280,7 +281,7 @@ describe("what no source may do", () => {
     symlinkSync(place.root, join(place.skills, "linked"));
     await expect(
       place.actions.install(`${place.hub.url}/mine/SKILL.md`, { name: "new", category: "linked" }, yes),
-    ).rejects.toThrow(/not a folder of its own/);
+    ).rejects.toThrow(/not a regular folder/);
     place.expectUntouched();
   });
 });

@@ -28,7 +28,7 @@ function write(rel: string, content: string, mode = 0o644): void {
   chmodSync(join(home, rel), mode);
 }
 
-it("passes them on after the skill was loaded, and takes the file away at the end", async () => {
+it("passes them after the skill was loaded, and removes the file at the end", async () => {
   const inside = join(home, "inside");
   mkdirSync(inside);
   // Stands in for the engine: writes its arguments down and runs what it is asked to exec right here.

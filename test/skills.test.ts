@@ -60,7 +60,7 @@ describe("skills in a conversation", () => {
     expect(existsSync(join(home, "skills/research/arxiv/scripts/search_arxiv.py"))).toBe(true);
   });
 
-  it("ask for a secret once, keep it in .env, give it to commands and never to the model", async () => {
+  it("ask for a secret once, store it in .env, pass it to commands and never to the model", async () => {
     skill("gifs", "required_environment_variables:\n  - name: TENOR_KEY\n    prompt: Key\n");
     const asked: string[] = [];
     const human: Human = {
@@ -91,7 +91,7 @@ describe("skills in a conversation", () => {
     for (const request of llm.requests) expect(request.raw.toString()).not.toContain(SECRET);
   });
 
-  it("run inline snippets through the gate when that is switched on", async () => {
+  it("run inline snippets through the gate when enabled", async () => {
     skill("now", "", "Here: !`pwd`. Never: !`rm -rf /`. Slow: !`sleep 20`. Bad: !`echo no >&2; exit 4`\n");
     llm.enqueue(text("ok"), text("Title"));
     await (await open({ skills: { inline_shell: true, inline_shell_timeout: 1 } })).ask("x", { skills: ["now"] });
@@ -102,7 +102,7 @@ describe("skills in a conversation", () => {
     expect(sent).toContain("[inline-shell error: exit code 4: no]");
   });
 
-  it("written after reading a web page need a person's word", async () => {
+  it("written after reading a web page need approval", async () => {
     const content = "---\nname: odd\ndescription: d\n---\n\nText.\n";
     llm.enqueue(
       calls([
@@ -129,7 +129,7 @@ describe("skills in a conversation", () => {
 describe("the program", () => {
   const env = () => ({ HERMES_INFERENCE_PROVIDER: "offline" });
 
-  it("loads no skills for --version and --help", async () => {
+  it("does not sync skills for --version and --help", async () => {
     for (const flag of ["--version", "--help"]) expect((await runHermes([flag], { home })).code).toBe(0);
     expect(existsSync(join(home, "skills"))).toBe(false);
   });

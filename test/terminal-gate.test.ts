@@ -1,4 +1,4 @@
-// Tools that execute commands, with the real gate and no user: the test checks the files.
+// The tools that execute, behind the real gate, without a user to ask. Files show what was run.
 import {
   existsSync,
   mkdirSync,
@@ -124,7 +124,7 @@ describe("input for a running program", () => {
     expect(data()).toBe(true);
   });
 
-  it("is judged as the line that it becomes", async () => {
+  it("is analysed as the resulting line", async () => {
     const id = await start("bash");
     const pieces = ["r", "m -r", "f da", "ta\n"];
     const answers = [];
@@ -135,7 +135,7 @@ describe("input for a running program", () => {
     expect(data()).toBe(true);
   });
 
-  it("is judged where earlier lines have gone, and with what they have set", async () => {
+  it("is analysed in the folder and with the variables of earlier lines", async () => {
     const id = await start("bash");
     expect(await process_({ action: "submit", session_id: id, data: `cd ${documents}` })).toMatchObject({
       status: "ok",
@@ -149,7 +149,7 @@ describe("input for a running program", () => {
     expect(existsSync(join(documents, "thesis.txt"))).toBe(true);
   });
 
-  it("holds the hard line in yolo", async () => {
+  it("enforces the hardline rules in yolo mode", async () => {
     yolo = true;
     const id = await start("bash");
     expect(await process_({ action: "submit", session_id: id, data: "rm -rf ~" })).toMatchObject({ status: "blocked" });
@@ -159,7 +159,7 @@ describe("input for a running program", () => {
     expect(existsSync(documents)).toBe(true);
   });
 
-  it("still works: commands, programs, answers and data", async () => {
+  it("allows harmless commands, programs, answers and data", async () => {
     const shell = await start("bash");
     expect(await process_({ action: "submit", session_id: shell, data: "echo one > out.txt" })).toMatchObject({
       status: "ok",
@@ -203,7 +203,7 @@ describe("the folder of a command", () => {
     expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("# mine\n");
   });
 
-  it("may begin with ~, and leaves the shell in the given folder", async () => {
+  it("may start with ~, and does not change the shell's folder", async () => {
     expect(await terminal({ command: "pwd -P", workdir: "~" })).toMatchObject({ output: home, exit_code: 0 });
     expect(await terminal({ command: "pwd -P; ls", workdir: "~/Documents" })).toMatchObject({
       output: `${documents}\nthesis.txt`,
@@ -212,7 +212,7 @@ describe("the folder of a command", () => {
     expect((await terminal({ command: "echo evil >> .bashrc", workdir: "~" })).status).toBe("denied");
   });
 
-  it("is judged at its real place", async () => {
+  it("is checked by its real path", async () => {
     symlinkSync(home, join(project, "link"));
     yolo = true;
     expect(await terminal({ command: "rm -rf *", workdir: "link" })).toMatchObject({ status: "blocked" });
@@ -221,7 +221,7 @@ describe("the folder of a command", () => {
     expect(existsSync(join(documents, "thesis.txt"))).toBe(true);
   });
 
-  it("is the first one again when the current one is gone", async () => {
+  it("falls back to the first one when the current one is deleted", async () => {
     mkdirSync(join(home, "gone"));
     await terminal({ command: `cd ${join(home, "gone")}` });
     rmSync(join(home, "gone"), { recursive: true });
@@ -230,7 +230,7 @@ describe("the folder of a command", () => {
 });
 
 describe("deleting outside the folder of the conversation", () => {
-  it("is asked for wherever the shell stands", async () => {
+  it("needs approval in every folder of the shell", async () => {
     await terminal({ command: "cd ~/Documents" });
     expect(backend.cwd).toBe(documents);
     for (const command of ["rm thesis.txt", "mv thesis.txt /tmp/x", "truncate -s0 thesis.txt", "unlink ./thesis.txt"])
@@ -240,7 +240,7 @@ describe("deleting outside the folder of the conversation", () => {
     expect(await terminal({ command: "rm data/keep.txt" })).toMatchObject({ exit_code: 0 });
   });
 
-  it("is asked for in patches too", async () => {
+  it("needs approval in patches too", async () => {
     const wrap = (body: string) => `*** Begin Patch\n${body}\n*** End Patch`;
     const thesis = join(documents, "thesis.txt");
     expect((await patch(wrap(`*** Delete File: ${thesis}`))).status).toBe("denied");

@@ -163,7 +163,7 @@ describe("the line editor", () => {
     expect(open.userTexts().at(-1)).toBe("hello world");
   });
 
-  it("shows a message that is sent during an answer on a separate line", async () => {
+  it("shows a message sent while an answer streams on a separate line", async () => {
     const open = await start(drip("word ".repeat(400), { everyMs: 1_500 }), text("Good."));
     open.screen.type("go\r");
     await open.screen.shows("word word");
@@ -189,7 +189,7 @@ describe("the line editor", () => {
     expect(open.screen.screen()).toMatch(/\n❯ ?\nResume with: hermes -r \d/);
   });
 
-  it("continues after Ctrl-Z when no shell could resume it", async () => {
+  it("resumes after Ctrl-Z when the process cannot be stopped", async () => {
     const open = await start(text("Good."));
     open.screen.type("half");
     await open.screen.shows("❯ half");
@@ -209,7 +209,7 @@ describe("the line editor", () => {
     expect(open.userTexts()).toEqual(["first\nsecond"]);
   });
 
-  it("prints the resume command on a separate line, and stores the messages in the history", async () => {
+  it("prints the resume hint on a separate line and stores the messages in the history", async () => {
     const open = await start(text("Good."));
     open.screen.type("hi\r");
     await open.screen.shows(/Good\.\n❯$/);

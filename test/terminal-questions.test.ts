@@ -54,7 +54,7 @@ describe("an approval", () => {
     expect(kept(open)).toBe(false);
   });
 
-  it("is not given by a draft typed before the question; the draft comes back", async () => {
+  it("is not given by a draft typed before the question; the draft is restored", async () => {
     const reply = heldReply(run("rm -rf data"));
     const open = await start([reply.promise, text("Left alone."), text("Added.")]);
     open.screen.type("danger zone\r");

@@ -49,7 +49,7 @@ const envOf = (open: TerminalChat) => {
 };
 
 describe("a secret of a skill", () => {
-  it("is read without echo, and the draft typed before it comes back", async () => {
+  it("is read without echo, and the draft typed before it is restored", async () => {
     const reply = heldReply(view);
     const open = await start([reply.promise, text("Ready."), text("Next.")]);
     open.screen.type("use gifs\r");
@@ -83,7 +83,7 @@ describe("a secret of a skill", () => {
     await nowhereElse(open);
   });
 
-  it("may be pasted as one line; several lines are not taken", async () => {
+  it("may be pasted as one line; several lines are rejected", async () => {
     const open = await start([view, text("Ready.")]);
     open.screen.type("use gifs\r");
     await open.screen.shows("Key (empty to skip):");

@@ -128,7 +128,7 @@ print([name for name, value in os.environ.items() if "canary" in value])`;
     const output = String(result.output);
     expect(output).toContain("first line");
     expect(output).toContain("True\nfrom the shell\n");
-    expect(output).toMatch(/nobody is there to allow it|denied|blocked/);
+    expect(output).toMatch(/no user is available to approve it|denied|blocked/);
     expect(output).toMatch(/11\n\[\]$/);
     expect(existsSync(file("data"))).toBe(true);
     expect(readFileSync(file("made.txt"), "utf8")).toBe("by a script");

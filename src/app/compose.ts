@@ -56,11 +56,10 @@ type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "s
 function lazyServices(deps: ConversationDeps): LazyServices {
   const { services, registry } = deps;
   const { plugins } = services;
+  const prepareInput: App["prepareInput"] = async (text, opened) =>
+    (await import("./prepare-input.ts")).prepareInput(services, text, opened);
   return {
-    prepareInput: async (text, opened) => {
-      const { prepareInput } = await import("./prepare-input.ts");
-      return prepareInput(services, text, opened);
-    },
+    prepareInput,
     commands: async (surface = "terminal") => {
       const { slashCommands } = await import("./slash.ts");
       const own = slashCommands(services, surface);
@@ -68,7 +67,7 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     },
     skillCommands: async (platform) => {
       const { skillCommands } = await import("../skills/preload.ts");
-      return skillCommands(services, platform);
+      return skillCommands({ skills: services.skills, prepareInput }, platform);
     },
     skills: () => services.skills.open(),
     tools: async () => {

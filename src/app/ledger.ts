@@ -1,4 +1,4 @@
-// The usage ledger of a home: its file is opened at the first question, so that a run without a model call never does.
+// Opens the usage ledger of a home. The database is opened at first use: a run without a model call does not need it.
 
 import type { Home } from "../core/home.ts";
 import type { SessionIndex, SessionLog } from "../core/session.ts";
@@ -29,7 +29,7 @@ export async function openLedger(home: Home): Promise<OpenedLedger> {
   };
 }
 
-/** Runs the work with the ledger open and closes its file whatever happens. */
+/** Runs the work with an open ledger and closes it afterwards. */
 export async function withLedger<T>(home: Home, work: (ledger: UsageLedger) => Promise<T>): Promise<T> {
   const { ledger, close } = await openLedger(home);
   try {
@@ -39,8 +39,8 @@ export async function withLedger<T>(home: Home, work: (ledger: UsageLedger) => P
   }
 }
 
-/** The session and those that it was compacted from, oldest first. Branches and delegations start anew. */
-async function conversationOf(store: SessionLog & SessionIndex, sessionId: string): Promise<readonly string[]> {
+/** The session and those it was compacted from, oldest first. Branches and delegations are not followed. */
+async function compactionChain(store: SessionLog & SessionIndex, sessionId: string): Promise<readonly string[]> {
   const chain = [sessionId];
   const parents = (await store.ancestors(sessionId)).slice(0, -1).reverse();
   for (const id of parents) {
@@ -50,12 +50,12 @@ async function conversationOf(store: SessionLog & SessionIndex, sessionId: strin
   return chain;
 }
 
-/** The same ledger, in which what a session spent includes the sessions that it was compacted from. */
+/** A ledger that adds the spending of a session's compaction chain to the session. */
 export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & SessionIndex): UsageLedger {
-  // Where a session comes from never changes once it has a parent; without one it may not be stored yet.
+  // A chain with a parent never changes; a session without a parent may not be stored yet.
   const known = new Map<string, readonly string[]>();
-  const idsOf = async (sessionId: string) => {
-    const found = known.get(sessionId) ?? (await conversationOf(store, sessionId));
+  const chainIds = async (sessionId: string) => {
+    const found = known.get(sessionId) ?? (await compactionChain(store, sessionId));
     if (found.length > 1) known.set(sessionId, found);
     return found;
   };
@@ -64,7 +64,7 @@ export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & Se
     report: (options) => ledger.report(options),
     spent: async (filter) => {
       const { sessionId } = filter;
-      return ledger.spent(typeof sessionId === "string" ? { ...filter, sessionId: await idsOf(sessionId) } : filter);
+      return ledger.spent(typeof sessionId === "string" ? { ...filter, sessionId: await chainIds(sessionId) } : filter);
     },
   };
 }

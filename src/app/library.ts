@@ -1,4 +1,4 @@
-// The library's door: `createHermes({ home })` gives what the surfaces have, as an object to program against.
+// The library: `createHermes({ home })` opens a home for use from a program.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
@@ -11,12 +11,12 @@ import { openHome } from "../home/api.ts";
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
   readonly home?: string | undefined;
-  /** The environment to use instead of the process's own: provider keys and HERMES_* switches. */
+  /** The environment to use instead of `process.env`: provider keys and HERMES_* variables. */
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Configuration for this program only, above config.yaml: `{ model: { default: "…" } }`. */
+  /** Settings that override config.yaml for this program: `{ model: { default: "…" } }`. */
   readonly config?: { readonly [key: string]: unknown };
   readonly cwd?: string | undefined;
-  /** Degraded storage, an unreachable key file and the like. */
+  /** Receives notices, for example about degraded storage or an unreadable key file. */
   onNotice?(text: string): void;
 }
 
@@ -24,11 +24,11 @@ export interface Hermes {
   readonly home: string;
   readonly sessions: SessionStore;
   readonly usage: UsageLedger;
-  /** Scheduled jobs. They run while a gateway does, or when the program calls `jobs.tick()` every minute. */
+  /** Scheduled jobs. They run while a gateway runs, or when the program calls `jobs.tick()` every minute. */
   readonly jobs: Jobs;
-  /** Opens a new conversation, or goes on with `resume`. */
+  /** Opens a new conversation, or resumes the session `resume`. */
   conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
-  /** One question, one answer: a conversation that is closed again. */
+  /** Asks one question in a new conversation and closes it. */
   ask(
     text: string,
     options?: ConversationOptions,
@@ -36,7 +36,7 @@ export interface Hermes {
   close(): Promise<void>;
 }
 
-/** Opens a home for a program. Nothing is read from the network, and no model is called, until a message is sent. */
+/** Opens a home. Makes no network requests until a message is sent. */
 export async function createHermes(options: HermesOptions = {}): Promise<Hermes> {
   const { openApp } = await import("./compose.ts");
   const given = options.env

@@ -74,7 +74,7 @@ export async function ownTools(
   return [
     sessionSearchTool({ store: services.store, userId: options.userId || undefined }),
     recallContextTool(services.store),
-    ...(await skillToolsFor(services, options)),
+    ...(await skillToolsFor(services.skills, options)),
     await cronToolFor(services, options),
     ...(await messageToolsFor(services, options)),
     ...(memory.tool ? [memory.tool] : []),
@@ -217,7 +217,7 @@ async function restore(
     builtins.todos.set(id, todosFromLog(messages));
   }
   try {
-    const preload = await preloadFor(services, options, conversation);
+    const preload = await preloadFor(services.skills, options, conversation);
     conversation.prependToNextInput(preload.text);
     return preload.notes;
   } catch (error) {

@@ -1,15 +1,15 @@
-// The guards of a program: redaction, the gate, the injection scan, and workspaces whose children get a clean environment.
+// Composes the guards of a process: redactor, gate, URL policy, injection scan and workspaces.
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { openSettings } from "../config/api.ts";
 import type { Config } from "../core/config/config.ts";
-import type { Gate } from "../core/gate.ts";
+import type { Gate, Judge } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
-import { rememberClean } from "../security/clean-texts.ts";
-import type { Judge } from "../security/gate/consent.ts";
+import type { Skills } from "../core/skill.ts";
+import { cacheCleanTexts } from "../security/clean-texts.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
 import { createRedactor } from "../security/redact.ts";
@@ -19,7 +19,6 @@ import { backendOpener } from "../tools/terminal/open-backend.ts";
 import { Workspaces } from "../tools/terminal/workspaces.ts";
 import { buildId } from "./build-id.ts";
 import { backendEnvironments } from "./command-environment.ts";
-import type { LazySkills } from "./lazy-skills.ts";
 
 export interface Guards {
   readonly redactor: Redactor;
@@ -33,31 +32,31 @@ export interface Guards {
 export interface GuardOptions {
   readonly yolo: boolean;
   readonly hooks?: Hooks | undefined;
-  /** How long a person may take to answer; the terminal's limit when absent. */
+  /** Time limit for approvals; the terminal's limit when absent. */
   readonly approvalMs?: number | undefined;
-  /** Decides in smart mode before the person is asked. */
+  /** Decides in smart mode before the user is asked. */
   readonly judge?: Judge | undefined;
-  /** Variables and files that loaded skills bring to a conversation's commands. */
-  readonly skills?: Pick<LazySkills, "passthrough" | "credentialFiles"> | undefined;
+  /** Provides the variables and credential files of loaded skills. */
+  readonly skills?: Pick<Skills, "passthrough" | "credentialFiles"> | undefined;
 }
 
-/** The gate with the switch that a person has: `/yolo`. */
+/** The gate with the `/yolo` switch. */
 export type AppGate = Gate & {
   setYolo(sessionId: string, on: boolean): Promise<void>;
 };
 
 const TRUE = /^(1|true|yes|on)$/i;
 
-/** Injection rules are compiled at the first text that is scanned. */
+/** Clean texts are cached only for builds, which have an id. */
 async function openScan(home: Home): Promise<Scan> {
   const { scanText } = await import("../security/injection-scan.ts");
   const scan: Scan = (text, source) => scanText(text, { kind: source.startsWith("memory") ? "memory" : "context" });
   const build = buildId();
   if (build === undefined) return scan;
-  return rememberClean(scan, {
+  return cacheCleanTexts(scan, {
     path: join(home.path, "cache", "clean-texts.json"),
     build,
-    isPassing: (source) => source.startsWith("web:") || source.startsWith("memory"),
+    isTransient: (source) => source.startsWith("web:") || source.startsWith("memory"),
   });
 }
 
@@ -82,7 +81,7 @@ async function openGate(home: Home, config: Config, options: GateRequest): Promi
   return createGate({
     userHome,
     hermesHome: home.path,
-    pathGuard: createPathGuard({ hermesHome: home.path, userHome, ...(safeRoot ? { safeRoot } : {}) }),
+    pathGuard: createPathGuard({ hermesHome: home.path, userHome, safeRoot: safeRoot || undefined }),
     policy: () => policy,
     urlPolicy: () => options.urls,
     allowlist: config.command_allowlist as readonly string[],
@@ -92,11 +91,11 @@ async function openGate(home: Home, config: Config, options: GateRequest): Promi
       await settings.set("command_allowlist", JSON.stringify([...current.command_allowlist, entry]));
     },
     hooks: options.hooks,
-    ...(options.judge ? { judge: options.judge } : {}),
+    judge: options.judge,
   });
 }
 
-/** The gate's rules and grammar are loaded at the first question, not at the start of the program. */
+/** Loads the gate's rules and grammar at the first check, to keep start-up fast. */
 function lazyGate(open: () => Promise<SecurityGate>): AppGate {
   let opening: Promise<SecurityGate> | undefined;
   let opened: SecurityGate | undefined;

@@ -33,7 +33,7 @@ export async function systemPromptFor(
   const shell = home.env.SHELL?.split("/").at(-1);
   const [memory, skillsIndex] = await Promise.all([
     sources.memory.snapshot(),
-    skillsIndexFor(services, options, sources.toolbox),
+    skillsIndexFor(services.skills, options, sources.toolbox),
   ]);
   const { text, parts } = await buildSystemPrompt({
     home: home.path,

@@ -47,23 +47,23 @@ function servicePolicy({ home, urls }: Services): UrlPolicy {
 
 function urlChecker(policy: UrlPolicy): WebCheck {
   return async (url) => {
-    const { blockedBy, hostOf, resolveUrl } = await import("../security/url-guard.ts");
+    const { findBlockRule, normalizeHost, resolveUrl } = await import("../security/url-guard.ts");
     const verdict = await resolveUrl(url, policy);
     if (verdict.ok) return { ok: true };
     if (verdict.rule !== "blocklist") return { ok: false, reason: verdict.reason };
-    const host = hostOf(new URL(url));
-    const rule = blockedBy(host, policy.blocklist ?? []);
+    const host = normalizeHost(new URL(url));
+    const rule = findBlockRule(host, policy.blocklist ?? []);
     const blocked = { host, rule: rule?.domain ?? "", source: rule?.source ?? "", message: verdict.reason };
     return { ok: false, reason: verdict.reason, blocked };
   };
 }
 
 /** The model of the task or the default one; undefined when only the offline model is available. */
-async function sideModel({ models }: Services): Promise<SideModel | undefined> {
+async function sideModel({ config, models }: Services): Promise<SideModel | undefined> {
   const found = await models.resolve({});
   if ("failure" in found) return undefined;
-  const own = models.settings.auxiliary.web_extract;
-  const named = own !== undefined && ((own.provider !== "" && own.provider !== "auto") || own.baseUrl !== "");
+  const { provider, base_url: baseUrl } = config.auxiliary.web_extract;
+  const named = (provider !== "" && provider !== "auto") || baseUrl !== "";
   if (found.endpoint.transport === "offline" && !named) return undefined;
   const { SideModels } = await import("../providers/side-model.ts");
   return new SideModels(models, found.endpoint);

@@ -22,17 +22,7 @@ function commandDeps(services: Services): CommandDeps {
     },
     skills: {
       skills: () => skills.open(),
-      hub: async () => {
-        const { openHubActions } = await import("../skills/hub/api.ts");
-        const hub = await openHubActions(home);
-        return {
-          ...hub,
-          install: async (identifier, options, consent) => {
-            const outcome = await hub.install(identifier, options, consent);
-            return outcome.done ? { ...outcome, installed: outcome.put } : outcome;
-          },
-        };
-      },
+      hub: async () => (await import("./open-hub.ts")).openHubActions(home),
       setEnabled: async (name, on) => {
         const { openSettings } = await import("../config/api.ts");
         const settings = openSettings(home);

@@ -1,4 +1,4 @@
-// The session store of a home, opened with that home's settings.
+// Opens the session store of a home with its settings.
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
 import type { SessionStore } from "../core/session.ts";
@@ -8,9 +8,9 @@ import type { FullStore } from "../store/full-store.ts";
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
   readonly host?: "in-process" | "worker" | undefined;
-  /** `sessions.index` of a configuration that is loaded already. */
+  /** `sessions.index`, when the configuration is already loaded. */
   readonly indexLayout?: "inline" | "compact" | undefined;
-  /** Degraded storage, damaged indexes and the like, for the person. */
+  /** Receives notices for the user, for example about degraded storage or damaged indexes. */
   onNotice?(text: string): void;
 }
 
@@ -19,7 +19,7 @@ async function indexLayout(home: Home): Promise<"inline" | "compact"> {
   return (await openSettings(home).inspect()).config.sessions.index;
 }
 
-/** Where transcripts of sessions lie beside the database; removed together with their session. */
+/** Folder of session transcripts, which are removed together with their session. */
 export function sessionsDir(home: Home): string {
   return join(home.path, "sessions");
 }
@@ -35,7 +35,7 @@ export async function openHomeStore(home: Home, options: OpenStoreOptions = {}):
   });
 }
 
-/** Another home's state.db, to read from. */
+/** Opens the state.db of another home, read-only. */
 export async function openForeignStore(path: string): Promise<SessionStore> {
   const { openSessionStore } = await import("../store/open.ts");
   return openSessionStore({ path, host: "in-process", readOnly: true });

@@ -1,4 +1,4 @@
-// `hermes api`: the OpenAI-compatible server, its key, and whether it answers.
+// `hermes api`: runs the OpenAI-compatible server, shows its key and its status.
 import { openApp } from "../app/compose.ts";
 import { openServer } from "../app/open-server.ts";
 import { openSettings } from "../config/api.ts";
@@ -11,7 +11,7 @@ const WHERE = {
   port: { type: "string", value: "PORT", help: "Port to listen on (8642)" },
 } as const;
 
-function untilStopped(): Promise<string> {
+function waitForStopSignal(): Promise<string> {
   return new Promise((resolve) => {
     const stop = (name: NodeJS.Signals) => resolve(name);
     for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, stop);
@@ -21,7 +21,7 @@ function untilStopped(): Promise<string> {
 async function run(context: CliContext): Promise<number> {
   const { terminal, home } = context;
   const key = await ensureApiKey(home, openSettings(home));
-  // The rest of the program must know a key that was just made, to keep it out of logs.
+  // The environment is read again so that a new key is known and redacted from logs.
   rereadEnv(home);
   const app = await openApp(home, { host: "worker", onNotice: (text) => terminal.err(`notice: ${text}`) });
   try {
@@ -29,16 +29,16 @@ async function run(context: CliContext): Promise<number> {
     const host = textOption(context, "host");
     const port = integerOption(context, "port", { default: -1, max: 65_535 });
     const server = await openServer(app, {
-      ...(host === undefined ? {} : { host }),
-      ...(context.values.port === undefined ? {} : { port }),
+      host,
+      port: context.values.port === undefined ? undefined : port,
       onLog: (level, text) => terminal.err(`${level}: ${text}`),
     });
     terminal.err(`API server at ${server.url}/v1 (model ${server.modelName})`);
     terminal.err(
-      `${key.made ? "A key was made; it" : "The key"} is kept in ${key.path}. Show it: hermes api key --show`,
+      `${key.made ? "A key was created; it" : "The key"} is stored in ${key.path}. Show it: hermes api key --show`,
     );
     terminal.err("Stop with Ctrl-C.");
-    await untilStopped();
+    await waitForStopSignal();
     terminal.err("Stopping …");
     await server.close();
     return 0;
@@ -53,13 +53,13 @@ async function key(context: CliContext): Promise<number> {
   if (context.values.show) terminal.out(made.key);
   else
     terminal.out(
-      `${made.made ? "A new key was made; it" : "The key"} is kept in ${made.path} as ${made.path.endsWith(".env") ? "API_SERVER_KEY" : "api_server.key"}. Show it: hermes api key --show`,
+      `${made.made ? "A new key was created; it" : "The key"} is stored in ${made.path} as ${made.path.endsWith(".env") ? "API_SERVER_KEY" : "api_server.key"}. Show it: hermes api key --show`,
     );
-  if (context.values.new) terminal.err("Restart a server that is running: it still has the old key.");
+  if (context.values.new) terminal.err("Restart a running server: it still uses the old key.");
   return 0;
 }
 
-/** What `/health/detailed` says, as far as a person wants to know. */
+/** The fields of `/health/detailed` that are printed. */
 interface Health {
   readonly status?: string | undefined;
   readonly active_agents?: number | undefined;
@@ -78,7 +78,7 @@ function healthText({
   const lines = Object.entries(platforms).map(
     ([name, { state = "?", reason }]) => `\n  ${name}: ${state}${reason ? ` (${reason})` : ""}`,
   );
-  return `${status}; ${turns} turns and ${runs} runs at work${lines.join("")}`;
+  return `${status}; ${turns} turns and ${runs} runs active${lines.join("")}`;
 }
 
 async function status(context: CliContext): Promise<number> {
@@ -108,17 +108,17 @@ export const apiCommand: CliCommand = {
     },
     {
       name: "key",
-      summary: "Where the key is kept; made when there is none",
+      summary: "Show where the key is stored; create one when missing",
       maxPositionals: 0,
       options: {
         show: { type: "boolean", help: "Print the key itself" },
-        new: { type: "boolean", help: "Make a new key; the old one stops working" },
+        new: { type: "boolean", help: "Create a new key; the old one stops working" },
       },
       run: key,
     },
     {
       name: "status",
-      summary: "Ask the server whether it works",
+      summary: "Ask the server for its status",
       maxPositionals: 0,
       options: { ...WHERE, ...JSON_OPTION },
       run: status,

@@ -1,5 +1,6 @@
-// `hermes auth`: the keys of providers. Secrets are read without echo or from a pipe, and never printed.
+// `hermes auth`: the keys of model providers. Secrets are read without echo or from a pipe, and never printed.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import { type KeyList, openAuth } from "../providers/api/auth.ts";
@@ -24,17 +25,15 @@ async function readSecret(context: CliContext, label: string): Promise<string> {
 }
 
 async function add(context: CliContext): Promise<number> {
-  const auth = await openAuth(context.home);
+  const auth = await openAuth(openModelsContext(context.home));
   const { label } = await auth.check(requirePositional(context, 0, "provider"));
   if (textOption(context, "type") === "oauth")
     throw new UserError("signing in with a browser is not available yet", { hint: "Add an API key instead." });
   const value = await readSecret(context, label);
-  const name = textOption(context, "label");
-  const baseUrl = textOption(context, "base-url");
   const added = await auth.add(requirePositional(context, 0, "provider"), {
     value,
-    ...(name ? { label: name } : {}),
-    ...(baseUrl ? { baseUrl } : {}),
+    label: textOption(context, "label") || undefined,
+    baseUrl: textOption(context, "base-url") || undefined,
   });
   context.terminal.out(
     `Added key "${added.label}" for ${label}. Try it: hermes model test --provider ${added.provider}`,
@@ -42,10 +41,10 @@ async function add(context: CliContext): Promise<number> {
   return 0;
 }
 
-function stateOf(restsUntil: number, lastError: string | null): string {
+function keyState(restsUntil: number, lastError: string | null): string {
   if (restsUntil === 0) return "ok";
   const minutes = Math.max(1, Math.round((restsUntil - Date.now()) / 60_000));
-  return `resting ${minutes} min${lastError ? `: ${lastError}` : ""}`;
+  return `paused ${minutes} min${lastError ? `: ${lastError}` : ""}`;
 }
 
 function printLists(context: CliContext, lists: readonly KeyList[]): void {
@@ -66,7 +65,7 @@ function printLists(context: CliContext, lists: readonly KeyList[]): void {
           title: "State",
           flexible: true,
           minWidth: 8,
-          value: (row) => stateOf(row.entry.restsUntil, row.entry.lastError),
+          value: (row) => keyState(row.entry.restsUntil, row.entry.lastError),
         },
       ],
       rows,
@@ -75,7 +74,7 @@ function printLists(context: CliContext, lists: readonly KeyList[]): void {
 }
 
 async function list(context: CliContext): Promise<number> {
-  const lists = await (await openAuth(context.home)).list(context.positionals[0]);
+  const lists = await (await openAuth(openModelsContext(context.home))).list(context.positionals[0]);
   if (context.values.json) context.terminal.out(JSON.stringify(lists, null, 2));
   else if (lists.every((entry) => entry.entries.length === 0))
     context.terminal.out("No keys. Add one with: hermes auth add PROVIDER");
@@ -84,7 +83,7 @@ async function list(context: CliContext): Promise<number> {
 }
 
 async function remove(context: CliContext): Promise<number> {
-  const auth = await openAuth(context.home);
+  const auth = await openAuth(openModelsContext(context.home));
   const removed = await auth.remove(requirePositional(context, 0, "provider"), requirePositional(context, 1, "key"));
   const variable = removed.source.startsWith("env:")
     ? ` It will be ignored while ${removed.source.slice(4)} stays set.`
@@ -94,15 +93,17 @@ async function remove(context: CliContext): Promise<number> {
 }
 
 async function reset(context: CliContext): Promise<number> {
-  const count = await (await openAuth(context.home)).reset(requirePositional(context, 0, "provider"));
+  const count = await (await openAuth(openModelsContext(context.home))).reset(
+    requirePositional(context, 0, "provider"),
+  );
   context.terminal.out(
-    count === 0 ? "No key was resting." : `${count} ${count === 1 ? "key is" : "keys are"} ready again.`,
+    count === 0 ? "No key was paused." : `${count} ${count === 1 ? "key is" : "keys are"} in use again.`,
   );
   return 0;
 }
 
 async function status(context: CliContext): Promise<number> {
-  const lists = await (await openAuth(context.home)).list(context.positionals[0]);
+  const lists = await (await openAuth(openModelsContext(context.home))).list(context.positionals[0]);
   if (context.values.json) {
     context.terminal.out(JSON.stringify(lists, null, 2));
     return lists.some((entry) => entry.entries.length > 0) ? 0 : 1;
@@ -157,11 +158,11 @@ export const authCommand: CliCommand = {
       maxPositionals: 2,
       run: remove,
     },
-    { name: "reset", args: "PROVIDER", summary: "Make resting keys ready again", maxPositionals: 1, run: reset },
+    { name: "reset", args: "PROVIDER", summary: "Use paused keys again", maxPositionals: 1, run: reset },
     {
       name: "status",
       args: "[PROVIDER]",
-      summary: "Say which keys are ready; exit code 1 when there is none",
+      summary: "Show which keys are ready; exit code 1 when there is none",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: status,

@@ -1,39 +1,39 @@
-// The flags of `hermes chat`, and the words that the argument parser cannot tell apart by itself.
+// The flags of `hermes chat`, and their parsing where the argument parser is not enough.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../core/failure.ts";
 import { type CliContext, type CliOption, integerOption, textOption } from "./command.ts";
 
 export const chatOptions: { readonly [name: string]: CliOption } = {
-  query: { type: "string", short: "q", value: "TEXT", help: "Ask once and leave" },
+  query: { type: "string", short: "q", value: "TEXT", help: "Ask one question and exit" },
   quiet: { type: "boolean", short: "Q", help: "With -q: only the answer on standard output" },
   oneshot: {
     type: "string",
     short: "z",
     value: "TEXT",
-    help: "For scripts: only the final text, nothing on the error stream",
+    help: "For scripts: print the final answer and nothing else",
   },
   model: { type: "string", short: "m", value: "MODEL", help: "Use this model" },
   provider: { type: "string", value: "NAME", help: "Use this provider" },
-  toolsets: { type: "string", short: "t", value: "LIST", help: "Toolsets, comma separated" },
-  resume: { type: "string", short: "r", value: "SESSION", help: "Go on with a session, by id or title" },
-  continue: { type: "string", short: "c", value: "[NAME]", help: "Go on with the latest session, or with this one" },
-  skills: { type: "string", short: "s", value: "NAME", multiple: true, help: "Load a skill first; may be repeated" },
+  toolsets: { type: "string", short: "t", value: "LIST", help: "Use these toolsets, comma separated" },
+  resume: { type: "string", short: "r", value: "SESSION", help: "Resume a session, by id or title" },
+  continue: { type: "string", short: "c", value: "[NAME]", help: "Resume the latest session, or the named one" },
+  skills: { type: "string", short: "s", value: "NAME", multiple: true, help: "Load a skill first (repeatable)" },
   image: { type: "string", value: "FILE", multiple: true, help: "With -q: attach an image" },
-  "max-turns": { type: "string", value: "N", help: "Model calls in one turn (90)" },
-  source: { type: "string", value: "TAG", help: "Where this comes from; `tool` hides it from lists" },
+  "max-turns": { type: "string", value: "N", help: "Most model calls for one answer (90)" },
+  source: { type: "string", value: "TAG", help: "Label of the session's origin; `tool` hides it from lists" },
   yolo: { type: "boolean", help: "Run dangerous commands without asking" },
-  "ignore-rules": { type: "boolean", help: "No project files, no memory, no skills" },
-  "ignore-user-config": { type: "boolean", help: "Defaults instead of config.yaml" },
+  "ignore-rules": { type: "boolean", help: "Without project files, memory and skills" },
+  "ignore-user-config": { type: "boolean", help: "Use the defaults instead of config.yaml" },
   "pass-session-id": { type: "boolean", help: "Tell the model the session id" },
-  "accept-hooks": { type: "boolean", help: "Run shell hooks without asking the first time" },
-  checkpoints: { type: "boolean", help: "Keep snapshots before files are changed" },
+  "accept-hooks": { type: "boolean", help: "Run new shell hooks without asking" },
+  checkpoints: { type: "boolean", help: "Take snapshots before files are changed" },
   trajectory: {
     type: "string",
     value: "DIR",
     help: "With -q: append the conversation to a ShareGPT file in this folder",
   },
-  verbose: { type: "boolean", short: "v", help: "Show what tools report while they work" },
+  verbose: { type: "boolean", short: "v", help: "Show what tools report while they run" },
   json: { type: "boolean", help: "With -q: print events as JSON lines" },
 };
 
@@ -63,7 +63,7 @@ export interface ChatArgs {
   readonly maxTurns?: number | undefined;
 }
 
-function listOf(context: CliContext, name: string): string[] {
+function listOption(context: CliContext, name: string): string[] {
   const value = context.values[name];
   const texts = Array.isArray(value) ? value : value === undefined ? [] : [value];
   return texts
@@ -73,20 +73,20 @@ function listOf(context: CliContext, name: string): string[] {
 }
 
 export function parseSkills(context: CliContext): string[] {
-  return listOf(context, "skills");
+  return listOption(context, "skills");
 }
 
 export function parseToolsets(context: CliContext): string[] | undefined {
-  const names = listOf(context, "toolsets");
+  const names = listOption(context, "toolsets");
   return names.length > 0 ? names : undefined;
 }
 
 export function parseChatArgs(context: CliContext): ChatArgs {
   const oneshot = textOption(context, "oneshot");
   const query = textOption(context, "query");
-  const images = listOf(context, "image").map((file) => resolve(context.home.cwd, file));
+  const images = listOption(context, "image").map((file) => resolve(context.home.cwd, file));
   for (const image of images) if (!existsSync(image)) throw new UserError(`no such image: ${image}`, { exitCode: 2 });
-  if (context.values.quiet && query === undefined) throw new UserError("-Q goes with -q TEXT", { exitCode: 2 });
+  if (context.values.quiet && query === undefined) throw new UserError("-Q needs -q TEXT", { exitCode: 2 });
   const text = (oneshot ?? query ?? "").trim();
   if ((oneshot !== undefined || query !== undefined) && text === "")
     throw new UserError("the message is empty", { exitCode: 2 });
@@ -96,5 +96,5 @@ export function parseChatArgs(context: CliContext): ChatArgs {
     context.values["max-turns"] === undefined
       ? undefined
       : integerOption(context, "max-turns", { default: 90, min: 1 });
-  return { mode, text, images, ...(turns === undefined ? {} : { maxTurns: turns }) };
+  return { mode, text, images, maxTurns: turns };
 }

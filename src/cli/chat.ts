@@ -76,7 +76,7 @@ async function run(context: CliContext): Promise<number> {
 
 export const chatCommand: CliCommand = {
   name: "chat",
-  summary: "Talk to Hermes (also what a bare `hermes` does)",
+  summary: "Talk to Hermes (the default command)",
   args: "",
   maxPositionals: 0,
   options: chatOptions,

@@ -1,4 +1,4 @@
-// `hermes checkpoints`: look at snapshots of projects, go back to one, and keep them small.
+// `hermes checkpoints`: lists, compares, restores and prunes snapshots of projects.
 
 import { checkpointHost } from "../app/open-checkpoints.ts";
 import { UserError } from "../core/failure.ts";
@@ -29,11 +29,14 @@ function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
-/** True when the person agrees. Without a person to ask, the option must say it. */
-async function agreed(context: CliContext, option: "yes" | "force", question: string): Promise<boolean> {
+/** True when the user agrees. Without a terminal to ask in, the option is required. */
+async function confirmed(context: CliContext, option: "yes" | "force", question: string): Promise<boolean> {
   if (context.values[option]) return true;
   if (!context.terminal.interactive)
-    throw new UserError("this needs a yes", { hint: `Nobody can be asked here: add --${option}`, exitCode: 2 });
+    throw new UserError("this needs confirmation", {
+      hint: `There is no terminal to ask in: add --${option}`,
+      exitCode: 2,
+    });
   return context.terminal.confirm(question);
 }
 
@@ -89,28 +92,27 @@ async function list(context: CliContext): Promise<number> {
   return say(context, { project: found.project, checkpoints: rows }, `${found.project}\n${table.trimEnd()}`);
 }
 
-function asked(context: CliContext, verb: string) {
+function checkpointArguments(context: CliContext, verb: string) {
   const [id, path] = context.positionals;
   if (!id)
     throw new UserError(`${verb} which checkpoint?`, {
       hint: "Give its number or its id: hermes checkpoints list",
       exitCode: 2,
     });
-  const project = textOption(context, "project");
-  return { id, path, project };
+  return { id, path, project: textOption(context, "project") };
 }
 
 async function diff(context: CliContext): Promise<number> {
-  const found = await diffCheckpoint(checkpointHost(context.home), asked(context, "compare with"));
+  const found = await diffCheckpoint(checkpointHost(context.home), checkpointArguments(context, "compare with"));
   if (found.diff === "") return say(context, found, "Nothing changed since this checkpoint.");
   const body = context.values.stat ? "" : `\n\n${found.diff.trimEnd()}${found.cut ? "\n… (the rest is left out)" : ""}`;
   return say(context, found, `${found.stat}${body}`);
 }
 
 async function restore(context: CliContext): Promise<number> {
-  const ask = asked(context, "go back to");
+  const ask = checkpointArguments(context, "restore");
   const what = ask.path ?? "the whole project, and remove files made since";
-  if (!(await agreed(context, "yes", `Restore ${what}?`))) {
+  if (!(await confirmed(context, "yes", `Restore ${what}?`))) {
     context.terminal.err("Nothing was changed.");
     return 1;
   }
@@ -127,8 +129,8 @@ async function pruneAll(context: CliContext): Promise<number> {
   const days = context.values["retention-days"];
   const size = context.values["max-size-mb"];
   const done = await pruneCheckpoints(checkpointHost(context.home), {
-    ...(days === undefined ? {} : { retentionDays: integerOption(context, "retention-days", { default: 7 }) }),
-    ...(size === undefined ? {} : { maxSizeMb: integerOption(context, "max-size-mb", { default: 500 }) }),
+    retentionDays: days === undefined ? undefined : integerOption(context, "retention-days", { default: 7 }),
+    maxSizeMb: size === undefined ? undefined : integerOption(context, "max-size-mb", { default: 500 }),
     keepOrphans: context.values["keep-orphans"] === true,
   });
   return say(
@@ -139,13 +141,13 @@ async function pruneAll(context: CliContext): Promise<number> {
 }
 
 async function clear(context: CliContext): Promise<number> {
-  if (!(await agreed(context, "force", "Remove every checkpoint of every project?"))) return 1;
+  if (!(await confirmed(context, "force", "Remove every checkpoint of every project?"))) return 1;
   const bytes = await clearCheckpoints(context.home);
   return say(context, { bytes }, `Removed all checkpoints (${formatBytes(bytes)}).`);
 }
 
 async function clearLegacy(context: CliContext): Promise<number> {
-  if (!(await agreed(context, "force", "Remove the stores of the older kind?"))) return 1;
+  if (!(await confirmed(context, "force", "Remove the stores of the older kind?"))) return 1;
   const removed = await clearLegacyCheckpoints(context.home);
   return say(context, { removed }, `Removed ${plural(removed, "old store")}.`);
 }
@@ -167,7 +169,7 @@ export const checkpointsCommand: CliCommand = {
       aliases: ["ls"],
       summary: "Checkpoints of the project, newest first",
       maxPositionals: 0,
-      options: { ...PROJECT, limit: { type: "string", value: "N", help: "At most so many (20)" }, ...JSON_OPTION },
+      options: { ...PROJECT, limit: { type: "string", value: "N", help: "How many (20)" }, ...JSON_OPTION },
       run: list,
     },
     {
@@ -182,7 +184,7 @@ export const checkpointsCommand: CliCommand = {
     {
       name: "restore",
       args: "ID [FILE]",
-      summary: "Go back: the whole project, or one file; what is there now is kept as a checkpoint first",
+      summary: "Restore the whole project or one file; the current state is saved as a checkpoint first",
       maxPositionals: 2,
       options: { ...PROJECT, ...YES, ...JSON_OPTION },
       examples: ["hermes checkpoints restore 1", "hermes checkpoints restore 2 notes.md --yes"],
@@ -193,8 +195,8 @@ export const checkpointsCommand: CliCommand = {
       summary: "Remove old checkpoints and those of projects that are gone",
       maxPositionals: 0,
       options: {
-        "retention-days": { type: "string", value: "DAYS", help: "Older ones go; 0 keeps all" },
-        "max-size-mb": { type: "string", value: "MB", help: "Most in total; 0 no limit" },
+        "retention-days": { type: "string", value: "DAYS", help: "Remove older ones; 0 keeps all" },
+        "max-size-mb": { type: "string", value: "MB", help: "Limit of the total size; 0 for none" },
         "keep-orphans": { type: "boolean", help: "Keep those of projects that are gone" },
         ...JSON_OPTION,
       },

@@ -59,7 +59,7 @@ async function printSettings(context: CliContext, settings: Settings): Promise<v
 
 const show: CliCommand = {
   name: "show",
-  summary: "Print the settings in effect, secrets masked",
+  summary: "Print the effective settings, secrets masked",
   options: { all: { type: "boolean", help: "Defaults as well" }, ...JSON_OPTION },
   maxPositionals: 0,
   run: async (context) => {
@@ -190,7 +190,7 @@ const edit: CliCommand = {
 
 const check: CliCommand = {
   name: "check",
-  summary: "Look for mistakes in config.yaml; exit code 1 when there are any",
+  summary: "Check config.yaml for mistakes; exit code 1 when there are any",
   options: JSON_OPTION,
   maxPositionals: 0,
   run: reportCheck,
@@ -198,7 +198,7 @@ const check: CliCommand = {
 
 const migrate: CliCommand = {
   name: "migrate",
-  summary: "Bring config.yaml to the newest layout; a backup is made first",
+  summary: "Update config.yaml to the newest layout; makes a backup first",
   options: JSON_OPTION,
   maxPositionals: 0,
   run: async (context) => {

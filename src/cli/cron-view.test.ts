@@ -42,7 +42,7 @@ it.each([60, 80, 200])("tells the whole reason of a run in %i columns", (columns
   expect(shown.replaceAll(/\s+/g, " ")).toContain(reason);
 });
 
-it("repeats what was set, and nothing that is as usual", () => {
+it("shows what was set, and no defaults", () => {
   expect(jobDetails(job)).not.toMatch(/workdir|model|toolsets|catch up|repeat|state/);
   const full = { workdir: "/srv", model: "m", provider: "p", enabled_toolsets: ["web"], context_from: ["b"] };
   const shown = jobDetails({ ...job, ...full, repeat: { times: 3, completed: 1 }, catch_up: "all", catch_up_limit: 4 });

@@ -1,4 +1,4 @@
-// How jobs and their runs look in the terminal.
+// Formats jobs and their runs for the terminal.
 
 import type { Job, JobRun } from "../core/job.ts";
 import type { CronStatus, UpcomingRun } from "../cron/api.ts";
@@ -23,7 +23,7 @@ function lastRun(job: Job): string {
   return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${note}`;
 }
 
-/** Id and name, and below them everything else as far as the line goes; for terminals that the table does not fit. */
+/** Id and name, and the other facts below; for terminals too narrow for the table. */
 function jobLines(terminal: Terminal, job: Job): string {
   const due = job.enabled && job.next_run_at !== null ? `next ${short(job.next_run_at)}` : "";
   const last = job.last_run_at === null ? "" : `last ${lastRun(job)}`;
@@ -62,7 +62,7 @@ function catchUpText({ catch_up: policy = "skip", catch_up_limit: limit }: Job):
   return policy === "all" && limit !== undefined ? `all, at most ${limit}` : policy;
 }
 
-/** What was set; what is as usual is left out. */
+/** The settings of a job; defaults are left out. */
 export function jobDetails(job: Job): string {
   const zone = job.schedule.kind === "cron" && job.schedule.tz ? ` (${job.schedule.tz})` : "";
   const rows = [
@@ -84,7 +84,7 @@ export function jobDetails(job: Job): string {
   return rows.map(([name, value]) => `  ${name?.padEnd(9)} ${value}`).join("\n");
 }
 
-function whyOf(run: JobRun): string {
+function runReason(run: JobRun): string {
   return oneLine(run.reason ?? run.deliveryError ?? "");
 }
 
@@ -92,7 +92,7 @@ function widestLine(text: string): number {
   return Math.max(...text.split("\n").map(paintedWidth));
 }
 
-/** The reasons have a column where there is room for all of them, else lines of their own: none is cut off. */
+/** Reasons get a column when all of them fit, else a separate line each, so that none is cut off. */
 export function historyTable(terminal: Terminal, runs: readonly JobRun[], zone: string): string {
   const took = (run: JobRun) =>
     run.startedAt === null || run.endedAt === null ? "" : `${((run.endedAt - run.startedAt) / 1000).toFixed(1)} s`;
@@ -103,15 +103,15 @@ export function historyTable(terminal: Terminal, runs: readonly JobRun[], zone: 
     { title: "End", value: (run) => `${run.state}${run.count > 1 ? ` ×${run.count}` : ""}` },
     { title: "Took", align: "right", value: took },
   ];
-  const table = renderTable(terminal, [...columns, { title: "Why", value: whyOf }], runs);
+  const table = renderTable(terminal, [...columns, { title: "Why", value: runReason }], runs);
   if (widestLine(table) <= terminal.columns) return table;
   const [header, ...lines] = renderTable(terminal, columns, runs).trimEnd().split("\n");
-  const told = lines.map((line, index) => {
+  const withReasons = lines.map((line, index) => {
     const run = runs[index];
-    const why = run ? whyOf(run) : "";
+    const why = run ? runReason(run) : "";
     return why === "" ? line : `${line}\n${terminal.wrapped(`  ${why}`)}`;
   });
-  return `${[header, ...told].join("\n")}\n`;
+  return `${[header, ...withReasons].join("\n")}\n`;
 }
 
 export function upcomingTable(terminal: Terminal, rows: readonly UpcomingRun[]): string {
@@ -126,7 +126,7 @@ export function upcomingTable(terminal: Terminal, rows: readonly UpcomingRun[]):
   );
 }
 
-/** What `hermes cron run` leaves behind. */
+/** The result of `hermes cron run`. */
 export function receipt(run: JobRun, zone: string): string {
   const lines = [
     `Run ${run.id} of ${run.jobName}: ${run.state}${run.endedAt === null ? "" : ` at ${inZone(run.endedAt, zone)}`}`,
@@ -153,7 +153,7 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
     ...status.tooLate.map((job) =>
       terminal.style(
         "yellow",
-        `Due too late: ${job.name} (${job.id}) is stored for ${job.next_run_at}, behind what its schedule says (was the clock set back?). The next tick corrects it.`,
+        `Due too late: ${job.name} (${job.id}) is stored for ${job.next_run_at}, later than its schedule says (was the clock set back?). The next tick corrects it.`,
       ),
     ),
     ...status.aside.map((job) =>

@@ -14,7 +14,7 @@ function print(context: CliContext, value: unknown, text: string): number {
   return 0;
 }
 
-function warningOf({ terminal }: CliContext, problem: string | undefined): string {
+function formatWarning({ terminal }: CliContext, problem: string | undefined): string {
   return problem === undefined ? "" : `\n${terminal.wrapped(terminal.style("yellow", problem))}`;
 }
 
@@ -22,8 +22,8 @@ function onNotice(context: CliContext): { onNotice(text: string): void } {
   return { onNotice: (text) => context.terminal.err(text) };
 }
 
-/** Opens the jobs without the means to run them. */
-function look(context: CliContext, work: (repository: OpenedJobs) => Promise<number>): Promise<number> {
+/** Opens the jobs without a scheduler to run them. */
+function openRepository(context: CliContext, work: (repository: OpenedJobs) => Promise<number>): Promise<number> {
   return withJobs(context.home, (repository) => {
     if (repository.zoneProblem !== undefined) context.terminal.err(repository.zoneProblem);
     return work(repository);
@@ -43,7 +43,7 @@ function texts(context: CliContext, name: string): string[] | undefined {
 }
 
 async function list(context: CliContext): Promise<number> {
-  return look(context, async (repository) => {
+  return openRepository(context, async (repository) => {
     const all = await repository.actions.list();
     const shown = context.values.all ? all : all.filter((job) => job.state !== "completed");
     const problem = await repository.tickerProblem();
@@ -51,12 +51,12 @@ async function list(context: CliContext): Promise<number> {
     const none =
       hidden === 0 ? "No scheduled jobs." : `No scheduled jobs; ${hidden} completed (hermes cron list --all).`;
     const table = shown.length === 0 ? none : jobTable(context.terminal, shown).trimEnd();
-    const warning = shown.length === 0 ? "" : warningOf(context, problem);
+    const warning = shown.length === 0 ? "" : formatWarning(context, problem);
     return print(context, shown, `${table}${warning}`);
   });
 }
 
-/** Options of create and edit, as the job's fields. Absent ones stay away. */
+/** Options of create and edit as fields of the job. Only given options are present: they are merged over a job. */
 function toOptions(context: CliContext) {
   const names = ["name", "deliver", "script", "workdir", "model", "provider"] as const;
   const given: { [field: string]: string | string[] } = Object.fromEntries(
@@ -101,11 +101,11 @@ async function create(context: CliContext): Promise<number> {
   return withCron(context.home, onNotice(context), async (cron) => {
     const job = await cron.actions.create({ ...toOptions(context), schedule, prompt });
     const problem = await cron.tickerProblem();
-    return print(context, job, `Scheduled.\n${jobDetails(job)}${warningOf(context, problem)}`);
+    return print(context, job, `Scheduled.\n${jobDetails(job)}${formatWarning(context, problem)}`);
   });
 }
 
-/** Skills one by one: added, removed, or all gone. */
+/** The skills after --add-skill, --remove-skill and --clear-skills. */
 function editedSkills(context: CliContext, job: Job): { skills?: string[] | undefined } {
   const added = texts(context, "add-skill") ?? [];
   const removed = texts(context, "remove-skill") ?? [];
@@ -139,7 +139,7 @@ const DONE: { readonly [name in Change]: string } = { pause: "Paused", resume: "
 
 function change(name: Change): (context: CliContext) => Promise<number> {
   return (context) =>
-    look(context, async (repository) => {
+    openRepository(context, async (repository) => {
       const id = reference(context);
       const job =
         name === "pause"
@@ -150,7 +150,7 @@ function change(name: Change): (context: CliContext) => Promise<number> {
     });
 }
 
-/** Notices come after the run: what only repeats the receipt is left out. */
+/** Prints notices after the run, without those that repeat its result. */
 async function run(context: CliContext): Promise<number> {
   const notices: string[] = [];
   let reason = "";
@@ -165,10 +165,10 @@ async function run(context: CliContext): Promise<number> {
 
 async function runAndWait(
   context: CliContext,
-  hear: { onNotice(text: string): void },
+  options: { onNotice(text: string): void },
   onEnd: (run: JobRun) => void,
 ): Promise<number> {
-  return withCron(context.home, hear, async (cron) => {
+  return withCron(context.home, options, async (cron) => {
     const job = await cron.actions.find(reference(context));
     if (!context.values.json) context.terminal.err(`Running ${job.name} …`);
     const started = await startJobInGateway(context.home, job.id);
@@ -184,7 +184,8 @@ async function runAndWait(
         : cron.scheduler.follow(job.id, started, following.signal));
       onEnd(ended);
       await cron.flush();
-      if (ended.state === "running") context.terminal.err("It goes on in the gateway. See: hermes cron history");
+      if (ended.state === "running")
+        context.terminal.err("It is still running in the gateway. See: hermes cron history");
       print(context, ended, receipt(ended, cron.zone()));
       return ended.state === "ran" ? 0 : 1;
     } finally {
@@ -206,23 +207,24 @@ async function tick(context: CliContext): Promise<number> {
 }
 
 async function status(context: CliContext): Promise<number> {
-  return look(context, async (repository) => {
+  return openRepository(context, async (repository) => {
     const report = await cronStatus(repository);
     return print(context, report, statusText(context.terminal, report, repository.zone()));
   });
 }
 
-/** A removed job has a history too, by its id. */
-async function historyOf(repository: OpenedJobs, id: string, limit: number): Promise<readonly JobRun[]> {
+/** The history of a job; a removed job is found by its id. */
+async function readHistory(repository: OpenedJobs, id: string, limit: number): Promise<readonly JobRun[]> {
   const kept = await repository.ledger.history({ limit, jobId: id });
   return kept.length > 0 ? kept : repository.ledger.history({ limit, jobId: (await repository.actions.find(id)).id });
 }
 
 async function history(context: CliContext): Promise<number> {
   const limit = integerOption(context, "limit", { default: 20, min: 1, max: 10_000 });
-  return look(context, async (repository) => {
+  return openRepository(context, async (repository) => {
     const [id] = context.positionals;
-    const rows = id === undefined ? await repository.ledger.history({ limit }) : await historyOf(repository, id, limit);
+    const rows =
+      id === undefined ? await repository.ledger.history({ limit }) : await readHistory(repository, id, limit);
     const text = rows.length === 0 ? "No runs yet." : historyTable(context.terminal, rows, repository.zone());
     return print(context, rows, text);
   });
@@ -230,9 +232,9 @@ async function history(context: CliContext): Promise<number> {
 
 async function next(context: CliContext): Promise<number> {
   const count = integerOption(context, "count", { default: 10, min: 1, max: 1000 });
-  return look(context, async (repository) => {
+  return openRepository(context, async (repository) => {
     const [job] = context.positionals;
-    const rows = await upcomingRuns(repository, { count, ...(job === undefined ? {} : { job }) });
+    const rows = await upcomingRuns(repository, { count, job });
     const value = rows.map((row) => ({ job_id: row.job.id, name: row.job.name, at: row.at, overdue: row.overdue }));
     return print(context, value, rows.length === 0 ? "Nothing is due." : upcomingTable(context.terminal, rows));
   });
@@ -245,32 +247,32 @@ const FIELDS: { readonly [name: string]: CliOption } = {
     value: "WHERE",
     help: "local, origin, all, platform[:chat[:thread]]; several with commas",
   },
-  repeat: { type: "string", value: "N", help: "How many runs; 0 for ever" },
+  repeat: { type: "string", value: "N", help: "Number of runs; 0 for no limit" },
   skill: { type: "string", multiple: true, value: "NAME", help: "Load this skill first (repeatable)" },
   script: { type: "string", value: "FILE", help: "Run this file of the scripts folder first" },
   "no-agent": { type: "boolean", help: "Only the script; its output is the message" },
   workdir: { type: "string", value: "DIR", help: "Absolute folder to work in" },
-  model: { type: "string", value: "MODEL", help: "Another model than the usual one" },
+  model: { type: "string", value: "MODEL", help: "Use this model" },
   provider: { type: "string", value: "ID", help: "The provider of that model" },
   "base-url": { type: "string", value: "URL", help: "The server of that model" },
   "context-from": {
     type: "string",
     multiple: true,
     value: "ID",
-    help: "Give the newest result of that job (repeatable)",
+    help: "Provide the newest result of that job (repeatable)",
   },
   toolset: { type: "string", multiple: true, value: "NAME", help: "Only these toolsets (repeatable)" },
   tz: { type: "string", value: "ZONE", help: "IANA zone of a cron schedule (the configured one)" },
   "catch-up": { type: "string", value: "HOW", help: "Missed runs: skip, latest or all (skip)" },
-  "catch-up-limit": { type: "string", value: "N", help: "How many `all` makes up for (10)" },
+  "catch-up-limit": { type: "string", value: "N", help: "Most runs that `all` makes up for (10)" },
 };
 
 const EDIT_ONLY: { readonly [name: string]: CliOption } = {
   schedule: { type: "string", value: "WHEN", help: "A new schedule" },
   prompt: { type: "string", value: "TEXT", help: "A new task" },
   "add-skill": { type: "string", multiple: true, value: "NAME", help: "Add a skill (repeatable)" },
-  "remove-skill": { type: "string", multiple: true, value: "NAME", help: "Take a skill away (repeatable)" },
-  "clear-skills": { type: "boolean", help: "Take all skills away" },
+  "remove-skill": { type: "string", multiple: true, value: "NAME", help: "Remove a skill (repeatable)" },
+  "clear-skills": { type: "boolean", help: "Remove all skills" },
   agent: { type: "boolean", help: "Ask the model again (undoes --no-agent)" },
 };
 
@@ -278,7 +280,7 @@ const one = { args: "ID", maxPositionals: 1 } as const;
 
 export const cronCommand: CliCommand = {
   name: "cron",
-  summary: "Schedule jobs and see what became of them",
+  summary: "Schedule jobs and see their results",
   defaultSubcommand: "list",
   subcommands: [
     {
@@ -308,7 +310,7 @@ export const cronCommand: CliCommand = {
       options: { reason: { type: "string", value: "TEXT", help: "Why" }, ...JSON_OPTION },
       run: change("pause"),
     },
-    { name: "resume", summary: "Let a paused job go on", ...one, options: JSON_OPTION, run: change("resume") },
+    { name: "resume", summary: "Resume a paused job", ...one, options: JSON_OPTION, run: change("resume") },
     { name: "run", summary: "Run a job now and wait for its end", ...one, options: JSON_OPTION, run },
     {
       name: "remove",
@@ -320,7 +322,7 @@ export const cronCommand: CliCommand = {
     },
     {
       name: "status",
-      summary: "Whether jobs are run, and by whom",
+      summary: "Whether jobs are run, and by which process",
       options: JSON_OPTION,
       maxPositionals: 0,
       run: status,
@@ -328,7 +330,7 @@ export const cronCommand: CliCommand = {
     { name: "tick", summary: "Run what is due, once", options: JSON_OPTION, maxPositionals: 0, run: tick },
     {
       name: "history",
-      summary: "What became of each occurrence",
+      summary: "The result of each occurrence",
       args: "[ID]",
       maxPositionals: 1,
       options: { limit: { type: "string", value: "N", help: "How many (20)" }, ...JSON_OPTION },

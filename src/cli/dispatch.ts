@@ -1,4 +1,4 @@
-// Opens the home, finds the command, runs it, and turns every failure into a message with its hint.
+// Opens the home, finds and runs the command, and prints errors with their hints.
 
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
@@ -24,8 +24,8 @@ async function report(terminal: Terminal, error: unknown, home: string): Promise
   return 70;
 }
 
-/** A plugin's own command; undefined when there is none of this name. */
-async function runForeign(home: Home, terminal: Terminal, argv: readonly string[]): Promise<number | undefined> {
+/** Runs a command that a plugin registered; undefined when there is none of this name. */
+async function runPluginsCommand(home: Home, terminal: Terminal, argv: readonly string[]): Promise<number | undefined> {
   const { runPluginCommand } = await import("../app/plugin-actions.ts");
   const [word = "", ...rest] = argv;
   return runPluginCommand(home, word, {
@@ -35,18 +35,20 @@ async function runForeign(home: Home, terminal: Terminal, argv: readonly string[
   });
 }
 
-interface Line {
+interface Invocation {
   readonly home: Home;
   readonly terminal: Terminal;
   readonly surfaces: Surfaces;
 }
 
-async function runLine(line: Line, rest: readonly string[]): Promise<number> {
+async function runArguments(invocation: Invocation, rest: readonly string[]): Promise<number> {
   const word = rest[0];
   const named = word !== undefined && !word.startsWith("-") ? word : undefined;
   const entry = commands[named ?? DEFAULT_COMMAND];
   if (!entry) {
-    const code = named ? await runForeign(line.home, line.terminal, [named, ...rest.slice(1)]) : undefined;
+    const code = named
+      ? await runPluginsCommand(invocation.home, invocation.terminal, [named, ...rest.slice(1)])
+      : undefined;
     if (code !== undefined) return code;
     const guess = nearest(named ?? "", Object.keys(commands));
     throw new UserError(`unknown command "${named ?? DEFAULT_COMMAND}"${guess ? `; did you mean "${guess}"?` : ""}`, {
@@ -54,14 +56,14 @@ async function runLine(line: Line, rest: readonly string[]): Promise<number> {
       exitCode: 2,
     });
   }
-  const again = (argv: readonly string[]) => runLine(line, argv);
-  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { ...line, again });
+  const again = (argv: readonly string[]) => runArguments(invocation, argv);
+  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { ...invocation, again });
 }
 
-/** Runs one command line and answers with its exit code. */
+/** Runs one command line and returns its exit code. */
 export async function dispatch(argv: readonly string[], surfaces: Surfaces): Promise<number> {
   const terminal = new Terminal({
-    // Node opens each stream at its first use; a command that reads nothing need not wait for its input.
+    // Node opens each stream at first use; commands that read nothing do not open standard input.
     get stdin() {
       return process.stdin;
     },
@@ -70,13 +72,13 @@ export async function dispatch(argv: readonly string[], surfaces: Surfaces): Pro
       return process.stderr;
     },
   });
-  let place = "the home";
+  let homePath = "the home";
   try {
     const { home, rest, warnings } = openHome(argv);
-    place = home.path;
+    homePath = home.path;
     for (const warning of warnings) terminal.err(`warning: ${warning}`);
-    return await runLine({ home, terminal, surfaces }, rest);
+    return await runArguments({ home, terminal, surfaces }, rest);
   } catch (error) {
-    return report(terminal, error, place);
+    return report(terminal, error, homePath);
   }
 }

@@ -1,4 +1,4 @@
-// `hermes gateway setup`: choose a platform, give what it needs, prove it by signing in, hear what comes next.
+// `hermes gateway setup`: chooses a platform, asks for its settings, and checks them by signing in.
 
 import { checkPlatform, platformStates } from "../app/platform-setup.ts";
 import { openSettings } from "../config/api.ts";
@@ -11,7 +11,7 @@ import type { CliContext } from "./command.ts";
 
 type Setting = PlatformState["settings"][number];
 
-/** Where people get what is asked for. */
+/** Where to get the values that a platform needs. */
 const HINTS: { readonly [platform: string]: string } = {
   telegram: "Talk to @BotFather on Telegram: /newbot makes a bot and gives you its token.",
   discord:
@@ -34,14 +34,14 @@ function settingLines(platform: PlatformState): string[] {
     });
 }
 
-/** Without a person: what is needed, by which commands it is given, and how to try it. */
+/** Without a terminal: what is needed, which commands set it, and how to try it. */
 function explain({ terminal }: CliContext, platforms: readonly PlatformState[]): number {
   for (const platform of platforms) {
     terminal.out(listLine(platform, platform.ready ? "✓" : "·"));
     for (const line of settingLines(platform)) terminal.out(line);
   }
   const example = platforms.find((platform) => !platform.ready) ?? platforms[0];
-  const needed = example?.settings.find((setting) => setting.required)?.env ?? switchOf(example)?.env ?? "NAME";
+  const needed = example?.settings.find((setting) => setting.required)?.env ?? enableSetting(example)?.env ?? "NAME";
   terminal.out(
     [
       "",
@@ -83,12 +83,12 @@ function byName(platforms: readonly PlatformState[], name: string): PlatformStat
   });
 }
 
-/** The setting that switches a platform on which needs nothing else. */
-function switchOf(platform: PlatformState | undefined): Setting | undefined {
+/** The setting that enables a platform that needs nothing else. */
+function enableSetting(platform: PlatformState | undefined): Setting | undefined {
   return platform?.settings.find(({ env }) => env.endsWith("_ENABLED"));
 }
 
-/** Null when the person gives up; empty when it stays as it is. */
+/** Null when the user cancels; empty to keep the current value. */
 async function askSetting({ terminal }: CliContext, setting: Setting): Promise<string | null> {
   const keep = setting.set ? " (Enter keeps it)" : setting.required ? "" : " (Enter for none)";
   const question = `${setting.description}${setting.secret ? ", not shown" : ""}${keep}: `;
@@ -96,7 +96,7 @@ async function askSetting({ terminal }: CliContext, setting: Setting): Promise<s
   return given === null ? null : given.trim();
 }
 
-/** The answers by variable; null when the person gives up. */
+/** The answers by variable; null when the user cancels. */
 async function askAll(context: CliContext, platform: PlatformState): Promise<{ [env: string]: string } | null> {
   const values: { [env: string]: string } = {};
   const people = platform.settings.find(({ env }) => env.endsWith("_ALLOWED_USERS") && !env.includes("GROUP"));
@@ -107,7 +107,7 @@ async function askAll(context: CliContext, platform: PlatformState): Promise<{ [
     if (value === null) return null;
     if (value !== "") values[setting.env] = value;
   }
-  const turnOn = switchOf(platform);
+  const turnOn = enableSetting(platform);
   if (turnOn && !platform.ready && (await context.terminal.confirm(`Switch ${platform.label} on?`)))
     values[turnOn.env] = "true";
   return values;
@@ -153,7 +153,7 @@ async function wizard(context: CliContext, chosen: PlatformState): Promise<numbe
       return 0;
     }
     if (!(await terminal.confirm("Try again?"))) return 1;
-    // What was given is set now, and can be kept.
+    // The values given above are set now and can be kept.
     platform = byName(await platformStates(home), platform.name);
   }
 }

@@ -1,4 +1,4 @@
-// `hermes gateway`: run it here, start and stop it in the background, ask how it is doing, install it as a service.
+// `hermes gateway`: run, start, stop and restart the gateway, show its status, install it as a service.
 
 import { loadStopSeconds, openGatewayLocks } from "../app/gateway-process.ts";
 import { UserError } from "../core/failure.ts";
@@ -27,7 +27,7 @@ import { setupPlatform } from "./gateway-setup.ts";
 
 const START_MS = 15_000;
 
-/** How to call this program again. */
+/** The command that runs this program. */
 const program = (): string[] => [process.execPath, process.argv[1] ?? ""];
 
 function isRunning(home: Home): Promise<boolean> {
@@ -38,10 +38,10 @@ async function service(home: Home): Promise<Service> {
   return { program: program(), stopSeconds: await loadStopSeconds(home) };
 }
 
-/** Resolves when the lock is free. A service is stopped by its manager, anything else by a word to it. */
-async function end({ home, terminal }: CliContext): Promise<void> {
-  const about = await service(home);
-  const installed = installedService(home, about);
+/** Stops the gateway: a service through the service manager, another process by a request. Resolves when its lock is free. */
+async function stopRunning({ home, terminal }: CliContext): Promise<void> {
+  const options = await service(home);
+  const installed = installedService(home, options);
   const problem = installed ? await notifyService(home, installed, "stop") : null;
   if (problem) terminal.err(`The service manager says: ${problem}`);
   if (!(await isRunning(home))) return;
@@ -49,7 +49,7 @@ async function end({ home, terminal }: CliContext): Promise<void> {
     throw new UserError("The gateway holds its lock and does not answer.", {
       hint: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
     });
-  if (!(await waitUntilStopped(home, openGatewayLocks(home), about.stopSeconds * 1000)))
+  if (!(await waitUntilStopped(home, openGatewayLocks(home), options.stopSeconds * 1000)))
     throw new UserError("The gateway is still running.", { hint: "See: hermes gateway status --deep" });
 }
 
@@ -57,14 +57,14 @@ async function run(context: CliContext): Promise<number> {
   const { surfaces, home, terminal, values } = context;
   if (values.replace && (await isRunning(home))) {
     terminal.out("Taking over from the running gateway.");
-    await end(context);
+    await stopRunning(context);
   }
   for (;;) {
     const code = await surfaces.gateway(home, { out: (text) => terminal.out(text), verbose: values.verbose === true });
-    // A service manager starts it again by itself; here nobody else would.
+    // A service manager starts the gateway again; without one, this process does.
     if (code !== EXIT.restart || home.env.INVOCATION_ID !== undefined) return code;
     if (!isDetached(home)) continue;
-    // A process of its own has the program as it is on the disk now, also after an update.
+    // A new process runs the program that is on disk now, for example after an update.
     await startDetached(home, program());
     return EXIT.ok;
   }
@@ -77,7 +77,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
   }
   const installed = installedService(home, await service(home));
   const problem = installed ? await notifyService(home, installed, "start") : null;
-  if (problem) terminal.err(`The service manager says: ${problem}. It is started without it.`);
+  if (problem) terminal.err(`The service manager says: ${problem}. Starting it directly.`);
   const managed = installed !== undefined && problem === null;
   let ended: string | undefined;
   if (!managed)
@@ -85,7 +85,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
       ended = said;
     });
   const deadline = Date.now() + START_MS;
-  // One that ended because another was faster has not failed.
+  // A process that ended because another gateway started first has not failed.
   while (Date.now() < deadline && (ended === undefined || (await isRunning(home)))) {
     if (await askGateway(home, "status")) {
       terminal.out(`The gateway runs ${managed ? "as a service" : "in the background"}. See: hermes gateway status`);
@@ -107,12 +107,12 @@ async function stop(context: CliContext): Promise<number> {
   }
   if (await leaveToGateway(context, "stop")) return 0;
   terminal.out("Stopping: running turns are finished first.");
-  await end(context);
+  await stopRunning(context);
   terminal.out("Stopped.");
   return 0;
 }
 
-/** From within a turn the gateway is only told: it finishes that turn first, and would wait for us as we for it. */
+/** Inside a turn the command only sends the request: the gateway finishes that turn first, so waiting would deadlock. */
 async function leaveToGateway({ home, terminal }: CliContext, word: "stop" | "restart"): Promise<boolean> {
   if (!(await isInsideGateway(home))) return false;
   const installed = word === "stop" ? installedService(home, await service(home)) : undefined;
@@ -159,7 +159,7 @@ function deepLines(status: JsonObject): string[] {
   ];
 }
 
-/** The exit code says what the words say: 0 when everything is heard, 1 when something is not, 3 when nothing runs. */
+/** Exit code 0: every platform is connected; 1: one is not, or the gateway does not answer; 3: no gateway runs. */
 async function status({ home, terminal, values }: CliContext): Promise<number> {
   const answer = await askGateway(home, "status");
   if (!answer) {
@@ -192,7 +192,7 @@ async function install(context: CliContext): Promise<number> {
   const { home, terminal } = context;
   if (await isRunning(home)) {
     terminal.out("Stopping the running gateway: the service takes its place.");
-    await end(context);
+    await stopRunning(context);
   }
   const { file, problem } = await installService(home, await service(home));
   terminal.out(`Wrote ${file.path}`);
@@ -201,7 +201,7 @@ async function install(context: CliContext): Promise<number> {
       hint: "Start it by hand, or use: hermes gateway start",
     });
   terminal.out(
-    "The gateway starts with your session from now on. To keep it running after you log out: loginctl enable-linger",
+    "From now on the gateway starts when you log in. To keep it running after you log out: loginctl enable-linger",
   );
   return 0;
 }
@@ -233,18 +233,18 @@ export const gatewayCommand: CliCommand = {
     { name: "restart", summary: "Stop, then start again", maxPositionals: 0, run: restart },
     {
       name: "status",
-      summary: "What is connected and when it was last heard",
+      summary: "Show which platforms are connected",
       options: { deep: { type: "boolean", help: "Also messages, turns and scheduled jobs" }, ...JSON_OPTION },
       maxPositionals: 0,
       run: status,
     },
-    { name: "install", summary: "Make it a service of this machine", maxPositionals: 0, run: install },
+    { name: "install", summary: "Install it as a service that starts at login", maxPositionals: 0, run: install },
     { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
     {
       name: "setup",
       args: "[PLATFORM]",
-      summary: "Set a platform up: questions in a terminal, else what is needed and missing",
-      options: { check: { type: "boolean", help: "Only sign in and say whether it works" } },
+      summary: "Set up a platform: asks in a terminal, else lists what is missing",
+      options: { check: { type: "boolean", help: "Only sign in and report whether it works" } },
       maxPositionals: 1,
       run: setupPlatform,
     },

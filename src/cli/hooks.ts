@@ -1,4 +1,4 @@
-// `hermes hooks`: programs that run at events, who allowed them, and whether they work.
+// `hermes hooks`: lists, tests, approves and checks programs that run at events.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { openHookActions } from "../app/plugin-actions.ts";
@@ -35,7 +35,7 @@ async function list(context: CliContext): Promise<number> {
   return 0;
 }
 
-async function payloadFile(context: CliContext): Promise<JsonObject | undefined> {
+async function readPayload(context: CliContext): Promise<JsonObject | undefined> {
   const file = textOption(context, "payload-file");
   if (!file) return undefined;
   const text = await readFile(resolve(context.home.cwd, file), "utf8").catch(() => {
@@ -64,11 +64,9 @@ async function test(context: CliContext): Promise<number> {
   const [event] = context.positionals;
   if (!event)
     throw new UserError("which event?", { hint: "For example: hermes hooks test pre_tool_call", exitCode: 2 });
-  const tool = textOption(context, "for-tool");
-  const payload = await payloadFile(context);
   const trials = await openHookActions(context.home).test(event, {
-    ...(tool ? { tool } : {}),
-    ...(payload ? { payload } : {}),
+    tool: textOption(context, "for-tool") || undefined,
+    payload: await readPayload(context),
   });
   if (context.values.json) terminal.out(JSON.stringify(trials, null, 2));
   else if (trials.length === 0) terminal.out(`No shell hook listens to ${event}.`);
@@ -111,7 +109,7 @@ async function doctor(context: CliContext): Promise<number> {
 
 export const hooksCommand: CliCommand = {
   name: "hooks",
-  summary: "Programs that run at events: list, try, allow, check",
+  summary: "Programs that run at events: list, test, approve, check",
   defaultSubcommand: "list",
   subcommands: [
     {
@@ -146,7 +144,7 @@ export const hooksCommand: CliCommand = {
     {
       name: "revoke",
       args: "COMMAND",
-      summary: "Take an approval back",
+      summary: "Withdraw an approval",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: revoke,

@@ -1,4 +1,4 @@
-// `hermes memory`: the built-in notes and the external provider beside them.
+// `hermes memory`: the built-in notes and the external memory provider.
 
 import { openMemoryActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
@@ -27,8 +27,8 @@ async function status(context: CliContext): Promise<number> {
   return working ? 0 : 1;
 }
 
-/** Answers given as `--set key=value`. */
-function given(context: CliContext): { [key: string]: string } {
+/** Values given as `--set key=value`. */
+function parseSet(context: CliContext): { [key: string]: string } {
   const values = context.values.set;
   const list = Array.isArray(values) ? values : values === undefined ? [] : [values];
   return Object.fromEntries(
@@ -51,8 +51,8 @@ async function askField(context: CliContext, field: ConfigField): Promise<string
   return (await (field.secret ? terminal.askHidden(prompt) : terminal.ask(prompt))) ?? "";
 }
 
-async function answersFor(context: CliContext, setup: MemorySetup): Promise<{ [key: string]: string }> {
-  const answers = given(context);
+async function collectAnswers(context: CliContext, setup: MemorySetup): Promise<{ [key: string]: string }> {
+  const answers = parseSet(context);
   const unknown = Object.keys(answers).find((key) => !setup.fields.some((field) => field.key === key));
   if (unknown) {
     const keys = setup.fields.map((field) => field.key).join(", ");
@@ -83,12 +83,12 @@ async function setup(context: CliContext): Promise<number> {
   }
   const chosen = await actions.setup(name);
   try {
-    await chosen.finish(await answersFor(context, chosen));
+    await chosen.finish(await collectAnswers(context, chosen));
   } finally {
     await chosen.close();
   }
   if (context.values.json) context.terminal.out(JSON.stringify({ provider: name }));
-  else context.terminal.out(`${name} is the memory provider from the next conversation on.`);
+  else context.terminal.out(`${name} is the memory provider; it takes effect with the next conversation.`);
   return 0;
 }
 
@@ -108,7 +108,7 @@ async function reset(context: CliContext): Promise<number> {
     throw new UserError(`--target takes all, memory or user, not "${target}"`, { exitCode: 2 });
   const { terminal } = context;
   if (!context.values.yes) {
-    if (!terminal.interactive) throw new UserError("this erases notes", { hint: "Say so with --yes", exitCode: 2 });
+    if (!terminal.interactive) throw new UserError("this erases notes", { hint: "Confirm with --yes", exitCode: 2 });
     if (!(await terminal.confirm("Erase the built-in notes for good?"))) return 1;
   }
   const files = await openMemoryActions(context.home).reset(target);
@@ -124,7 +124,7 @@ export const memoryCommand: CliCommand = {
   subcommands: [
     {
       name: "status",
-      summary: "What is used, and whether it works",
+      summary: "Show what is used and whether it works",
       maxPositionals: 0,
       options: JSON_OPTION,
       run: status,

@@ -1,5 +1,6 @@
-// `hermes model`: which models there are, which one is used, and whether it answers.
+// `hermes model`: lists, chooses and tests models.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import { listProviders, type ModelView, setModel, showModel, testModel } from "../providers/api/models.ts";
@@ -10,15 +11,22 @@ const CHOICE: { readonly [name: string]: CliOption } = {
   provider: { type: "string", value: "PROVIDER", help: "Provider id, or custom:NAME" },
 };
 
-function asked(context: CliContext): { model?: string | undefined; provider?: string; baseUrl?: string | undefined } {
-  const model = context.positionals[0] ?? textOption(context, "model");
-  const provider = textOption(context, "provider");
-  const baseUrl = textOption(context, "base-url");
-  return { ...(model ? { model } : {}), ...(provider ? { provider } : {}), ...(baseUrl ? { baseUrl } : {}) };
+interface ModelArguments {
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly baseUrl?: string | undefined;
+}
+
+function modelArguments(context: CliContext): ModelArguments {
+  return {
+    model: (context.positionals[0] ?? textOption(context, "model")) || undefined,
+    provider: textOption(context, "provider") || undefined,
+    baseUrl: textOption(context, "base-url") || undefined,
+  };
 }
 
 async function list(context: CliContext): Promise<number> {
-  const all = await listProviders(context.home, (text) => context.terminal.err(`notice: ${text}`));
+  const all = await listProviders(openModelsContext(context.home), (text) => context.terminal.err(`notice: ${text}`));
   const rows = context.values.ready ? all.filter((row) => row.state === "ready" || row.state === "local") : all;
   if (context.values.json) {
     context.terminal.out(JSON.stringify(rows, null, 2));
@@ -55,19 +63,19 @@ function viewLines(view: ModelView): string[] {
 }
 
 async function show(context: CliContext): Promise<number> {
-  const view = await showModel(context.home, asked(context));
+  const view = await showModel(openModelsContext(context.home), modelArguments(context));
   context.terminal.out(context.values.json ? JSON.stringify(view, null, 2) : viewLines(view).join("\n"));
   return 0;
 }
 
 async function set(context: CliContext): Promise<number> {
-  const ask = asked(context);
-  if (!ask.model)
+  const wanted = modelArguments(context);
+  if (!wanted.model)
     throw new UserError("which model?", {
       hint: "For example: hermes model set claude-sonnet-4-6 --provider anthropic",
       exitCode: 2,
     });
-  const change = await setModel(context.home, { ...ask, model: ask.model });
+  const change = await setModel(openModelsContext(context.home), { ...wanted, model: wanted.model });
   context.terminal.out(`Model is now ${change.model} (${change.provider}).`);
   if (change.warning) context.terminal.err(`warning: ${change.warning}`);
   return 0;
@@ -78,7 +86,7 @@ async function test(context: CliContext): Promise<number> {
   const stop = () => controller.abort();
   process.once("SIGINT", stop);
   try {
-    const result = await testModel(context.home, asked(context), controller.signal);
+    const result = await testModel(openModelsContext(context.home), modelArguments(context), controller.signal);
     if (context.values.json) context.terminal.out(JSON.stringify(result, null, 2));
     else {
       const cost =
@@ -89,7 +97,7 @@ async function test(context: CliContext): Promise<number> {
             `Latency:    ${result.firstTokenMs ?? result.totalMs} ms to the first token, ${result.totalMs} ms in all`,
             `Used:       ${result.usage?.input ?? 0} in, ${result.usage?.output ?? 0} out, ${result.usage?.cacheRead ?? 0} from cache; ${cost}`,
           ]
-        : [`Failed:     ${result.failure}`, ...(result.hint ? [`Cure:       ${result.hint}`] : [])];
+        : [`Failed:     ${result.failure}`, ...(result.hint ? [`Hint:       ${result.hint}`] : [])];
       context.terminal.out([...viewLines(result), ...outcome].join("\n"));
     }
     return result.ok ? 0 : 1;
@@ -136,7 +144,7 @@ export const modelCommand: CliCommand = {
     {
       name: "test",
       args: "[MODEL]",
-      summary: "Make one tiny real call and say how it went",
+      summary: "Make one short call and report the result",
       maxPositionals: 1,
       options: { ...CHOICE, ...JSON_OPTION },
       run: test,

@@ -31,13 +31,13 @@ describe("hermes auth", () => {
     const state = await hermes(["auth", "status", "openrouter", "--json"]);
     expect(state.code).toBe(0);
     for (const run of [added, listed, state]) expect(run.stdout + run.stderr).not.toContain(SECRET);
-    expect((await hermes(["auth", "reset", "openrouter"])).stdout).toContain("No key was resting");
+    expect((await hermes(["auth", "reset", "openrouter"])).stdout).toContain("No key was paused");
     expect((await hermes(["auth", "remove", "openrouter", "work"])).stdout).toContain('Removed key "work"');
     expect((await hermes(["auth", "status", "openrouter"])).code).toBe(1);
     expect(JSON.parse(await readFile(join(home, "auth.json"), "utf8")).credential_pool.openrouter).toEqual([]);
   });
 
-  test("a removed variable stays away", async () => {
+  test("a removed variable stays removed", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-api-12345678" };
     expect((await hermes(["auth", "list"], { env })).stdout).toContain("env:ANTHROPIC_API_KEY");
     expect((await hermes(["auth", "remove", "claude", "1"], { env })).code).toBe(0);
@@ -57,7 +57,7 @@ describe("hermes auth", () => {
 });
 
 describe("hermes model and usage", () => {
-  test("lists every provider and says which can be used", async () => {
+  test("lists every provider and its state", async () => {
     const listed = await hermes(["model", "list", "--json"], { env: { XAI_API_KEY: "xai-key-123" } });
     const rows = JSON.parse(listed.stdout) as { id: string; state: string; detail: string }[];
     const state = (id: string) => rows.find((row) => row.id === id)?.state;

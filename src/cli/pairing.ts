@@ -1,4 +1,4 @@
-// `hermes pairing`: who asked to be let in, and who was.
+// `hermes pairing`: lists, approves and revokes access of chat users.
 
 import { UserError } from "../core/failure.ts";
 import { openPairing } from "../delivery/api/pairing.ts";
@@ -10,7 +10,8 @@ async function list({ home, terminal, values }: CliContext): Promise<number> {
     terminal.out(JSON.stringify(found, null, 2));
     return 0;
   }
-  if (found.pending.length === 0 && found.approved.length === 0) terminal.out("Nobody has asked to be let in.");
+  if (found.pending.length === 0 && found.approved.length === 0)
+    terminal.out("There are no requests and no paired users.");
   for (const { platform, userId, userName, minutesLeft } of found.pending)
     terminal.out(`waiting   ${platform}  ${userId}  ${userName}  (code valid for ${minutesLeft} min)`);
   for (const { platform, userId, userName } of found.approved)
@@ -20,21 +21,21 @@ async function list({ home, terminal, values }: CliContext): Promise<number> {
   return 0;
 }
 
-function two({ positionals }: CliContext, usage: string): [string, string] {
+function twoArguments({ positionals }: CliContext, usage: string): [string, string] {
   const [first, second] = positionals;
   if (!first || !second) throw new UserError(`usage: hermes pairing ${usage}`, { exitCode: 2 });
   return [first.toLowerCase(), second];
 }
 
 async function approve(context: CliContext): Promise<number> {
-  const [platform, code] = two(context, "approve PLATFORM CODE");
+  const [platform, code] = twoArguments(context, "approve PLATFORM CODE");
   const { userId, userName } = await openPairing(context.home.path).approve(platform, code);
-  context.terminal.out(`${userName || userId} (${platform} ${userId}) may write to the agent from now on.`);
+  context.terminal.out(`${userName || userId} (${platform} ${userId}) may now write to the agent.`);
   return 0;
 }
 
 async function revoke(context: CliContext): Promise<number> {
-  const [platform, user] = two(context, "revoke PLATFORM USER");
+  const [platform, user] = twoArguments(context, "revoke PLATFORM USER");
   if (!(await openPairing(context.home.path).revoke(platform, user)))
     throw new UserError(`${user} is not paired on ${platform}.`, { hint: "See: hermes pairing list" });
   context.terminal.out(`${user} may no longer write on ${platform}.`);
@@ -43,28 +44,28 @@ async function revoke(context: CliContext): Promise<number> {
 
 async function clearPending({ home, terminal, positionals }: CliContext): Promise<number> {
   const count = await openPairing(home.path).clearPending(positionals[0]);
-  terminal.out(count === 1 ? "Dropped 1 request." : `Dropped ${count} requests.`);
+  terminal.out(count === 1 ? "Removed 1 request." : `Removed ${count} requests.`);
   return 0;
 }
 
 export const pairingCommand: CliCommand = {
   name: "pairing",
-  summary: "Let people in who wrote to the gateway",
+  summary: "Approve users who wrote to the gateway",
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "Who waits and who was let in", options: JSON_OPTION, maxPositionals: 0, run: list },
+    { name: "list", summary: "List requests and approved users", options: JSON_OPTION, maxPositionals: 0, run: list },
     {
       name: "approve",
       args: "PLATFORM CODE",
-      summary: "Let the person with this code in",
+      summary: "Approve the user with this code",
       maxPositionals: 2,
       run: approve,
     },
-    { name: "revoke", args: "PLATFORM USER", summary: "Shut a person out again", maxPositionals: 2, run: revoke },
+    { name: "revoke", args: "PLATFORM USER", summary: "Revoke the access of a user", maxPositionals: 2, run: revoke },
     {
       name: "clear-pending",
       args: "[PLATFORM]",
-      summary: "Drop requests that wait",
+      summary: "Remove pending requests",
       maxPositionals: 1,
       run: clearPending,
     },

@@ -1,25 +1,26 @@
-// `hermes plugins` in a terminal: arrow keys and Enter switch plugins; nothing is written before the person says so.
+// `hermes plugins` in a terminal: arrow keys and Enter switch plugins; nothing is written before the user saves.
+
 import { openPluginActions } from "../app/plugin-actions.ts";
 import { pick } from "../lib/terminal/picker.ts";
 import type { PluginRow } from "../plugins/api.ts";
 import type { CliContext } from "./command.ts";
 
-/** Memory providers and context engines are chosen, one of each; what is built in always runs. */
+/** Memory providers and context engines are chosen elsewhere, one of each; built-in plugins always run. */
 function switchable(row: PluginRow): boolean {
   return !["memory", "exclusive", "context-engine"].includes(row.kind) && row.status !== "built in";
 }
 
-function labelOf(row: PluginRow, on: boolean): string {
+function choiceLabel(row: PluginRow, on: boolean): string {
   const about = row.problem ? `does not work: ${row.problem}` : row.description;
   return `${on ? "[x]" : "[ ]"} ${row.key}${about ? `: ${about}` : ""}`;
 }
 
-/** The choice, or null when the person leaves without saving. */
+/** The choice, or null when the user leaves without saving. */
 async function ask(context: CliContext, rows: readonly PluginRow[]): Promise<ReadonlyMap<string, boolean> | null> {
   const now = new Map(rows.map((row) => [row.key, row.status === "enabled"]));
-  const title = "Plugins (Enter switches, Esc leaves everything as it is)";
+  const title = "Plugins (Enter switches, Esc cancels)";
   for (let start = 0; ; ) {
-    const choices = rows.map((row) => ({ label: labelOf(row, now.get(row.key) ?? false), value: row.key }));
+    const choices = rows.map((row) => ({ label: choiceLabel(row, now.get(row.key) ?? false), value: row.key }));
     const chosen = await pick(context.terminal, title, [{ label: "Save and leave", value: "" }, ...choices], { start });
     if (chosen === null) return null;
     if (chosen === "") return now;
@@ -28,7 +29,7 @@ async function ask(context: CliContext, rows: readonly PluginRow[]): Promise<Rea
   }
 }
 
-/** `list` is what a call without a terminal does, and one where there is nothing to switch. */
+/** Runs `list` when there is no terminal or nothing to switch. */
 export async function choosePlugins(
   context: CliContext,
   list: (context: CliContext) => Promise<number>,
@@ -44,7 +45,7 @@ export async function choosePlugins(
   for (const { key } of changed) {
     const on = wanted.get(key) === true;
     await (on ? actions.enable(key) : actions.disable(key));
-    terminal.out(on ? `${key} is enabled from the next start on.` : `${key} is disabled.`);
+    terminal.out(on ? `${key} is enabled; it takes effect at the next start.` : `${key} is disabled.`);
   }
   if (changed.length === 0) terminal.out("Nothing was changed.");
   return 0;

@@ -1,4 +1,4 @@
-// `hermes plugins`: what extends the program, where it comes from, what it costs.
+// `hermes plugins`: lists, installs, updates, removes and switches plugins.
 import { join } from "node:path";
 import { openPluginActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
@@ -7,13 +7,13 @@ import { renderTable } from "../lib/terminal/columns.ts";
 import type { PluginRow } from "../plugins/api.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
 
-function nameOf(context: CliContext, what = "plugin"): string {
+function requireName(context: CliContext, what = "plugin"): string {
   const [name] = context.positionals;
   if (name) return name;
   throw new UserError(`which ${what}?`, { hint: "See: hermes plugins list", exitCode: 2 });
 }
 
-function brings(row: PluginRow): string {
+function registrationSummary(row: PluginRow): string {
   const { registrations: known, provides } = row;
   const counts: (readonly [string, number])[] = known
     ? [
@@ -57,7 +57,7 @@ function printRows(context: CliContext, rows: readonly PluginRow[]): void {
       { title: "From", value: (row) => row.source },
       { title: "State", value: state },
       ...(timed ? [{ title: "Load", align: "right" as const, value: loadTime }] : []),
-      { title: "Brings", value: brings },
+      { title: "Provides", value: registrationSummary },
       { title: "What it is", flexible: true, minWidth: 20, value: (row) => row.description },
     ],
     rows,
@@ -68,7 +68,7 @@ function printRows(context: CliContext, rows: readonly PluginRow[]): void {
     if (row.status !== "not enabled" && row.missingEnv.length > 0)
       remarks.push(`not set: ${row.missingEnv.join(", ")}`);
     const replaced = row.registrations?.tools.filter((tool) => tool.override).map((tool) => tool.name) ?? [];
-    if (replaced.length > 0) remarks.push(`takes the place of: ${replaced.join(", ")}`);
+    if (replaced.length > 0) remarks.push(`replaces: ${replaced.join(", ")}`);
     for (const remark of remarks) terminal.out(`${terminal.style("yellow", row.key)}: ${remark}`);
   }
 }
@@ -102,7 +102,7 @@ async function askVariables(context: CliContext, variables: readonly PluginVaria
 
 async function install(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const source = nameOf(context, "source");
+  const source = requireName(context, "source");
   const actions = openPluginActions(context.home);
   const plan = actions.plan(source);
   const json = Boolean(values.json);
@@ -111,7 +111,7 @@ async function install(context: CliContext): Promise<number> {
     if (json) terminal.out(JSON.stringify({ plan, installed: null }, null, 2));
     return 0;
   }
-  if (terminal.interactive && !values.yes && !(await terminal.confirm("Go on?"))) return 1;
+  if (terminal.interactive && !values.yes && !(await terminal.confirm("Continue?"))) return 1;
   const { plugin, note, missingEnv } = await actions.install(source, { force: Boolean(values.force) });
   const { name, version, kind } = plugin.manifest;
   const chosen = kind === "memory" || kind === "exclusive";
@@ -146,17 +146,17 @@ async function install(context: CliContext): Promise<number> {
   return 0;
 }
 
-/** Runs the action on the named plugin and says what happened. */
-function change(action: "enable" | "disable" | "update" | "remove", said: string) {
+/** Runs the action on the named plugin and prints the result. */
+function change(action: "enable" | "disable" | "update" | "remove", message: string) {
   return async (context: CliContext): Promise<number> => {
     const { terminal, values, home } = context;
-    const name = nameOf(context);
+    const name = requireName(context);
     if (action === "remove") await openPluginActions(home).removable(name);
     if (action === "remove" && terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${name}?`)))
       return 1;
     const result = await openPluginActions(home)[action](name);
     if (values.json) terminal.out(JSON.stringify({ plugin: name, done: action }, null, 2));
-    else terminal.out(action === "update" ? `${name}: ${result}.` : `${result} ${said}`);
+    else terminal.out(action === "update" ? `${name}: ${result}.` : `${result} ${message}`);
     return 0;
   };
 }
@@ -170,7 +170,7 @@ export const pluginsCommand: CliCommand = {
   subcommands: [
     {
       name: "choose",
-      summary: "Switch plugins with the arrow keys (what a bare call does in a terminal)",
+      summary: "Switch plugins with the arrow keys (the default in a terminal)",
       maxPositionals: 0,
       options: JSON_OPTION,
       run: async (context) => (await import("./plugins-choose.ts")).choosePlugins(context, list),
@@ -178,12 +178,12 @@ export const pluginsCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Every plugin with its state, what it brings and how long it takes to load",
+      summary: "List plugins with their state, what they provide and their load time",
       maxPositionals: 0,
       options: {
         ...JSON_OPTION,
-        all: { type: "boolean", help: "Also what the program brings itself" },
-        check: { type: "boolean", help: "Load what is enabled now; exit code 1 when one fails" },
+        all: { type: "boolean", help: "Also the built-in plugin" },
+        check: { type: "boolean", help: "Load enabled plugins now; exit code 1 when one fails" },
       },
       examples: ["hermes plugins list", "hermes plugins list --check", "hermes plugins list --all"],
       run: list,
@@ -191,7 +191,7 @@ export const pluginsCommand: CliCommand = {
     {
       name: "install",
       args: "SOURCE",
-      summary: "Bring in a plugin: git address, owner/repo, npm:PACKAGE or a folder",
+      summary: "Install a plugin: git address, owner/repo, npm:PACKAGE or a folder",
       maxPositionals: 1,
       options: {
         ...JSON_OPTION,
@@ -199,7 +199,7 @@ export const pluginsCommand: CliCommand = {
         force: { type: "boolean", short: "f", help: "Replace one that is installed" },
         enable: { type: "boolean", help: "Enable it at once" },
         "no-enable": { type: "boolean", help: "Do not ask whether to enable it" },
-        "dry-run": { type: "boolean", help: "Only say what would be done" },
+        "dry-run": { type: "boolean", help: "Only print what would be done" },
       },
       examples: ["hermes plugins install ./my-plugin --enable", "hermes plugins install npm:hermes-weather"],
       run: install,
@@ -207,7 +207,7 @@ export const pluginsCommand: CliCommand = {
     {
       name: "update",
       args: "PLUGIN",
-      summary: "Fetch the newest state from where it came",
+      summary: "Update it from its source",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: change("update", ""),
@@ -224,15 +224,15 @@ export const pluginsCommand: CliCommand = {
     {
       name: "enable",
       args: "PLUGIN",
-      summary: "Load it from now on",
+      summary: "Load it from the next start",
       maxPositionals: 1,
       options: JSON_OPTION,
-      run: change("enable", "is enabled from the next start on."),
+      run: change("enable", "is enabled; it takes effect at the next start."),
     },
     {
       name: "disable",
       args: "PLUGIN",
-      summary: "Never load it",
+      summary: "Do not load it",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: change("disable", "is disabled."),

@@ -1,9 +1,9 @@
-// Which session -r and -c mean.
+// Finds the session that -r and -c name.
 import { UserError } from "../core/failure.ts";
 import type { SessionIndex, SessionLog } from "../core/session.ts";
 
-/** An exact id wins, then a unique prefix, then the newest of a title and its continuations; then the live end of the chain. */
-async function resolveWanted(store: SessionLog & SessionIndex, wanted: string): Promise<string> {
+/** By exact id, then by title (the newest), then by unique id prefix. Returns the newest session of its compaction chain. */
+async function resolveSession(store: SessionLog & SessionIndex, wanted: string): Promise<string> {
   const id =
     (await store.getSession(wanted))?.id ??
     (await store.resolveSessionByTitle(wanted)) ??
@@ -15,14 +15,14 @@ async function resolveWanted(store: SessionLog & SessionIndex, wanted: string): 
   return store.resolveResumeSessionId(await store.getCompressionTip(id));
 }
 
-/** Undefined when a new session is meant. */
+/** Undefined for a new session. */
 export async function sessionToResume(
   store: SessionLog & SessionIndex,
   options: { resume?: string | undefined; continue?: string | undefined },
 ): Promise<string | undefined> {
-  if (options.resume) return resolveWanted(store, options.resume);
+  if (options.resume) return resolveSession(store, options.resume);
   if (options.continue === undefined) return undefined;
-  if (options.continue !== "") return resolveWanted(store, options.continue);
+  if (options.continue !== "") return resolveSession(store, options.continue);
   const [latest] = await store.searchSessions({ source: "cli", limit: 1 });
   if (!latest) throw new UserError("there is no session to resume", { hint: "Start one with: hermes" });
   return store.resolveResumeSessionId(await store.getCompressionTip(latest.id));

@@ -1,5 +1,5 @@
-// `hermes security`: what is open, what is allowed, which files have wrong modes.
-
+// `hermes security`: reports open settings, standing permissions and wrong file modes.
+import { openSettings } from "../config/api.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { type AuditFinding, securityAudit } from "../security/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
@@ -13,7 +13,7 @@ function line(terminal: Terminal, finding: AuditFinding): string {
 
 async function audit(context: CliContext): Promise<number> {
   const { terminal } = context;
-  const report = await securityAudit(context.home);
+  const report = await securityAudit(context.home, await openSettings(context.home).inspect());
   if (context.values.json) terminal.out(JSON.stringify(report, null, 2));
   else {
     for (const finding of report.findings) terminal.out(line(terminal, finding));

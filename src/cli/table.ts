@@ -1,4 +1,4 @@
-// Every command by name: one line each, its code imported only when it is called.
+// Every command by name; its code is imported when it is called.
 import type { CliCommand } from "./command.ts";
 
 export interface CommandEntry {
@@ -8,7 +8,7 @@ export interface CommandEntry {
 
 export const commands: { readonly [name: string]: CommandEntry } = {
   chat: {
-    summary: "Talk to Hermes (also what a bare `hermes` does)",
+    summary: "Talk to Hermes (the default command)",
     load: async () => (await import("./chat.ts")).chatCommand,
   },
   config: {
@@ -16,7 +16,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./config.ts")).configCommand,
   },
   sessions: {
-    summary: "List, search, export and tidy past conversations",
+    summary: "List, search, export and prune past conversations",
     load: async () => (await import("./sessions/sessions.ts")).sessionsCommand,
   },
   auth: {
@@ -28,7 +28,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./model.ts")).modelCommand,
   },
   usage: {
-    summary: "Tokens and money that the models used",
+    summary: "Tokens and cost of model calls",
     load: async () => (await import("./usage.ts")).usageCommand,
   },
   security: {
@@ -56,7 +56,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./skills/skills.ts")).skillsCommand,
   },
   hooks: {
-    summary: "Programs that run at events: list, try, allow, check",
+    summary: "Programs that run at events: list, test, approve, check",
     load: async () => (await import("./hooks.ts")).hooksCommand,
   },
   memory: {
@@ -64,11 +64,11 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./memory.ts")).memoryCommand,
   },
   webhook: {
-    summary: "Routes by which other programs reach the agent",
+    summary: "Routes through which other programs call the agent",
     load: async () => (await import("./webhook.ts")).webhookCommand,
   },
   cron: {
-    summary: "Schedule jobs and see what became of them",
+    summary: "Schedule jobs and see their results",
     load: async () => (await import("./cron.ts")).cronCommand,
   },
   gateway: {
@@ -76,7 +76,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./gateway.ts")).gatewayCommand,
   },
   pairing: {
-    summary: "Let people in who wrote to the gateway",
+    summary: "Approve users who wrote to the gateway",
     load: async () => (await import("./pairing.ts")).pairingCommand,
   },
 };

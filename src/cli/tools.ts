@@ -1,4 +1,4 @@
-// `hermes tools`: which tools there are, whether they can be used, and which a platform offers.
+// `hermes tools`: lists tools and their state, and switches toolsets of a platform.
 
 import type { App } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
@@ -32,11 +32,11 @@ async function withApp<T>(context: CliContext, run: (app: App) => Promise<T>): P
 }
 
 function switchFor(context: CliContext, change: { on?: readonly string[]; off?: readonly string[] }) {
-  const request = { platform: platformOf(context), ...change };
+  const request = { platform: platformOption(context), ...change };
   return withApp(context, (app) => switchToolsets(app, openSettings(context.home), request));
 }
 
-const platformOf = (context: CliContext) => textOption(context, "platform") ?? "cli";
+const platformOption = (context: CliContext) => textOption(context, "platform") ?? "cli";
 
 function print(context: CliContext, data: object, text: string): number {
   context.terminal.out(context.values.json ? JSON.stringify(data, null, 2) : text);
@@ -53,12 +53,12 @@ function remark(row: ToolsetRow): string {
   const unbuilt = row.tools.filter((tool) => !tool.built).map((tool) => tool.name);
   const missing = row.tools.filter((tool) => tool.built && !tool.available);
   const parts = missing.map((tool) => `${tool.name}: ${tool.reason}`);
-  if (unbuilt.length > 0) parts.push(`not built yet: ${unbuilt.join(", ")}`);
+  if (unbuilt.length > 0) parts.push(`not available yet: ${unbuilt.join(", ")}`);
   return parts.join("; ");
 }
 
 async function list(context: CliContext): Promise<number> {
-  const platform = platformOf(context);
+  const platform = platformOption(context);
   const rows = await withApp(context, (app) => listToolsets(app, { platform, all: context.values.all === true }));
   if (context.values.json) return print(context, { platform, toolsets: rows }, "");
   const table = renderTable(
@@ -88,14 +88,14 @@ function isToolset(view: ToolView | ToolsetRow): view is ToolsetRow {
 async function show(context: CliContext): Promise<number> {
   const [name] = context.positionals;
   if (!name) throw new UserError("show which tool?", { hint: "For example: hermes tools show read_file", exitCode: 2 });
-  const view = await withApp(context, (app) => showTool(app, name, platformOf(context)));
+  const view = await withApp(context, (app) => showTool(app, name, platformOption(context)));
   if (isToolset(view)) {
     const tools = view.tools.map((tool) => `  ${mark(tool)} ${tool.name}${tool.reason ? ` (${tool.reason})` : ""}`);
     return print(context, view, [`${view.name}: ${view.description}`, `On: ${view.on}`, ...tools].join("\n"));
   }
   const lines = [
     `Tool:       ${view.name}`,
-    `Toolset:    ${view.toolset} (${view.on ? "on" : "off"} for ${platformOf(context)})`,
+    `Toolset:    ${view.toolset} (${view.on ? "on" : "off"} for ${platformOption(context)})`,
     `Available:  ${view.available ? "yes" : `no: ${view.reason}`}`,
     ...(view.built
       ? [`From:       ${view.owner}`, "", view.description, "", JSON.stringify(view.parameters, null, 2)]
@@ -130,16 +130,16 @@ async function disable(context: CliContext): Promise<number> {
   return report(context, await switchFor(context, { off }));
 }
 
-/** Arrow keys and Enter switch; nothing is written before the person says so. */
+/** Arrow keys and Enter switch; nothing is written before the user saves. */
 async function choose(context: CliContext): Promise<number> {
   if (!context.terminal.interactive) return list(context);
-  const platform = platformOf(context);
+  const platform = platformOption(context);
   const rows = (await withApp(context, (app) => listToolsets(app, { platform, all: false }))).filter(
     (row) => !row.fixed,
   );
   const before = new Map(rows.map((row) => [row.name, row.on !== "no"]));
   const now = new Map(before);
-  const title = `Toolsets of ${platform} (Enter switches, Esc leaves everything as it is)`;
+  const title = `Toolsets of ${platform} (Enter switches, Esc cancels)`;
   for (let start = 0; ; ) {
     const choices = rows.map((row) => ({
       label: `${now.get(row.name) ? "[x]" : "[ ]"} ${row.name}: ${row.description}`,
@@ -164,7 +164,7 @@ export const toolsCommand: CliCommand = {
   subcommands: [
     {
       name: "choose",
-      summary: "Switch toolsets with the arrow keys (what a bare call does in a terminal)",
+      summary: "Switch toolsets with the arrow keys (the default in a terminal)",
       maxPositionals: 0,
       options: { ...PLATFORM, ...JSON_OPTION },
       run: choose,
@@ -174,7 +174,7 @@ export const toolsCommand: CliCommand = {
       aliases: ["ls"],
       summary: "Toolsets and their tools, and what is missing",
       maxPositionals: 0,
-      options: { all: { type: "boolean", help: "Also what is not built yet" }, ...PLATFORM, ...JSON_OPTION },
+      options: { all: { type: "boolean", help: "Also tools that are not available yet" }, ...PLATFORM, ...JSON_OPTION },
       run: list,
     },
     {
@@ -188,7 +188,7 @@ export const toolsCommand: CliCommand = {
     {
       name: "disable",
       args: "TOOLSET…",
-      summary: "Take toolsets away from a platform",
+      summary: "Remove toolsets from a platform",
       options: { ...PLATFORM, ...JSON_OPTION },
       run: disable,
     },

@@ -1,5 +1,6 @@
-// `hermes usage`: what the models used and cost.
+// `hermes usage`: tokens and cost of model calls.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { inDollars, promptTokens, type UsageGroup } from "../core/usage.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
@@ -19,17 +20,13 @@ function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-function dollars(usd: number): string {
-  return inDollars(usd);
-}
-
 const ASSUMED_NOTE =
   "~ is an estimate: the price of the model is not known, and a high one was assumed. Set yours: hermes config set model.pricing.input …";
 
 function cost(group: Pick<UsageGroup, "usd" | "calls" | "unpriced" | "assumedUsd">): string {
-  const share = group.assumedUsd > 0 && group.assumedUsd < group.usd ? ` (~${dollars(group.assumedUsd)} of it)` : "";
-  if (group.unpriced === 0) return `${group.assumedUsd > 0 ? "~" : ""}${dollars(group.usd)}${share}`;
-  return group.unpriced === group.calls ? "not known" : `${dollars(group.usd)} + ${count(group.unpriced)} not priced`;
+  const share = group.assumedUsd > 0 && group.assumedUsd < group.usd ? ` (~${inDollars(group.assumedUsd)} of it)` : "";
+  if (group.unpriced === 0) return `${group.assumedUsd > 0 ? "~" : ""}${inDollars(group.usd)}${share}`;
+  return group.unpriced === group.calls ? "not known" : `${inDollars(group.usd)} + ${count(group.unpriced)} not priced`;
 }
 
 function capLines(report: UsageReport): string[] {
@@ -37,9 +34,9 @@ function capLines(report: UsageReport): string[] {
   const lines =
     caps.dailyUsd === undefined
       ? []
-      : [`Today: ${dollars(report.today)} of the daily cap of ${dollars(caps.dailyUsd)}`];
-  if (caps.sessionUsd !== undefined) lines.push(`Cap per session: ${dollars(caps.sessionUsd)}`);
-  if (caps.jobUsd !== undefined) lines.push(`Cap per job run: ${dollars(caps.jobUsd)}`);
+      : [`Today: ${inDollars(report.today)} of the daily cap of ${inDollars(caps.dailyUsd)}`];
+  if (caps.sessionUsd !== undefined) lines.push(`Cap per session: ${inDollars(caps.sessionUsd)}`);
+  if (caps.jobUsd !== undefined) lines.push(`Cap per job run: ${inDollars(caps.jobUsd)}`);
   return lines;
 }
 
@@ -66,7 +63,7 @@ function table(context: CliContext, report: UsageReport): string {
 
 async function usage(context: CliContext): Promise<number> {
   const days = integerOption(context, "days", { default: 30, min: 1, max: 36_500 });
-  const report = await usageReport(context.home, { days, by: grouping(context) });
+  const report = await usageReport(openModelsContext(context.home), { days, by: grouping(context) });
   if (context.values.json) context.terminal.out(JSON.stringify(report, null, 2));
   else if (report.groups.length === 0)
     context.terminal.out([`No model calls in the last ${days} days.`, ...capLines(report)].join("\n"));
@@ -79,7 +76,7 @@ async function usage(context: CliContext): Promise<number> {
 
 export const usageCommand: CliCommand = {
   name: "usage",
-  summary: "Tokens and money that the models used",
+  summary: "Tokens and cost of model calls",
   maxPositionals: 0,
   options: {
     days: { type: "string", value: "N", help: "How many days back, today included (30)" },

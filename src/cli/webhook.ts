@@ -1,4 +1,4 @@
-// `hermes webhook`: routes by which other programs reach the agent.
+// `hermes webhook`: adds, lists, removes and tests routes for other programs.
 
 import { withDeliverer } from "../app/platform-setup.ts";
 import { openSettings } from "../config/api.ts";
@@ -15,7 +15,7 @@ import {
 } from "../platforms/webhook/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
-function nameOf(context: CliContext): string {
+function requireName(context: CliContext): string {
   const [name] = context.positionals;
   if (name) return name;
   throw new UserError("which route?", { hint: "Give its name. See: hermes webhook list", exitCode: 2 });
@@ -33,7 +33,7 @@ async function subscribe(context: CliContext): Promise<number> {
   const secret = textOption(context, "secret");
   const chat = textOption(context, "deliver-chat-id");
   const options = {
-    name: nameOf(context),
+    name: requireName(context),
     description: textOption(context, "description") ?? "",
     events: list(textOption(context, "events")),
     prompt: textOption(context, "prompt") ?? "",
@@ -49,7 +49,7 @@ async function subscribe(context: CliContext): Promise<number> {
   const made = await subscribeWebhook(home, openSettings(home), options);
   terminal.out(`URL     ${made.url}`);
   if (made.made) terminal.out(`Secret  ${made.secret}`);
-  terminal.err(`Kept in ${made.path}. Sign each delivery: X-Webhook-Signature = HMAC-SHA256(secret, body) in hex.`);
+  terminal.err(`Stored in ${made.path}. Sign each delivery: X-Webhook-Signature = HMAC-SHA256(secret, body) in hex.`);
   if (problem) terminal.err(`Answers will not arrive yet: ${problem}`);
   return 0;
 }
@@ -80,22 +80,22 @@ async function show(context: CliContext): Promise<number> {
 }
 
 async function remove(context: CliContext): Promise<number> {
-  await removeWebhook(context.home, nameOf(context));
-  context.terminal.out(`Removed ${nameOf(context)}.`);
+  await removeWebhook(context.home, requireName(context));
+  context.terminal.out(`Removed ${requireName(context)}.`);
   return 0;
 }
 
 async function test(context: CliContext): Promise<number> {
   const payload = textOption(context, "payload") ?? '{"event_type":"test","message":"Hello from hermes webhook test"}';
   const { home } = context;
-  const { status, answer } = await testWebhook(home, openSettings(home), nameOf(context), payload);
+  const { status, answer } = await testWebhook(home, openSettings(home), requireName(context), payload);
   context.terminal.out(`${status} ${answer}`);
   return status < 300 ? 0 : 1;
 }
 
 export const webhookCommand: CliCommand = {
   name: "webhook",
-  summary: "Routes by which other programs reach the agent",
+  summary: "Routes through which other programs call the agent",
   subcommands: [
     {
       name: "subscribe",
@@ -105,9 +105,9 @@ export const webhookCommand: CliCommand = {
       maxPositionals: 1,
       options: {
         prompt: { type: "string", value: "TEXT", help: "What to ask; {a.b} is a value of the payload" },
-        events: { type: "string", value: "LIST", help: "Only these events, by comma" },
+        events: { type: "string", value: "LIST", help: "Only these events, comma separated" },
         description: { type: "string", value: "TEXT", help: "What the route is for" },
-        skills: { type: "string", value: "LIST", help: "Skills to load, by comma" },
+        skills: { type: "string", value: "LIST", help: "Skills to load, comma separated" },
         deliver: { type: "string", value: "WHERE", help: "log, github_comment, or a target such as telegram:ID (log)" },
         "deliver-chat-id": { type: "string", value: "ID", help: "Chat on that platform; its home channel when absent" },
         "deliver-only": { type: "boolean", help: "Send the text as it is; no agent runs" },

@@ -1,4 +1,4 @@
-// Runs a command's work with the home's session store open, and closes it whatever happens.
+// Opens the session store of the home for a command and closes it afterwards.
 import { openHomeStore } from "../app/store.ts";
 import { UserError } from "../core/failure.ts";
 import type { SessionStore } from "../core/session.ts";
@@ -13,7 +13,7 @@ export async function withStore<T>(context: CliContext, work: (store: SessionSto
   }
 }
 
-/** The session that the person means: an id, a unique prefix of one, or a title. */
+/** Finds a session by id, unique id prefix or title. */
 export async function requireSession(store: SessionStore, text: string | undefined): Promise<string> {
   if (!text)
     throw new UserError("which session?", {

@@ -33,7 +33,7 @@ function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean)
   return reveal ? value : maskTree(value, keys.at(-1) ?? "");
 }
 
-function originOf(path: readonly string[], loaded: LoadedConfig, defaults: LoadedConfig): SettingRow["from"] {
+function findSource(path: readonly string[], loaded: LoadedConfig, defaults: LoadedConfig): SettingRow["from"] {
   const value = JSON.stringify(getAt(loaded.config, path));
   if (JSON.stringify(getAt(defaults.config, path)) === value) return "default";
   return loaded.fromEnvironment.includes(path.join(".")) ? "environment" : "config.yaml";
@@ -48,7 +48,7 @@ async function listRows(loaded: LoadedConfig): Promise<SettingRow[]> {
   return leaves(loaded.config).map(({ path, value }) => ({
     path: path.join("."),
     value: maskTree(value, path.at(-1) ?? ""),
-    from: originOf(path, loaded, defaults),
+    from: findSource(path, loaded, defaults),
   }));
 }
 
@@ -81,7 +81,7 @@ export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
     throw new UserError(home.envError, { hint: "Nothing was started. Make it readable." });
   if (!first) return;
   const lines = blocking.map(({ message, line }) => {
-    const what = message.replace(/; (?:using [^;]*|left out)$/, "");
+    const what = message.replace(/; (?:using [^;]*|ignored)$/, "");
     return line === undefined ? what : `${what} (line ${line} of config.yaml)`;
   });
   throw new UserError(

@@ -1,9 +1,10 @@
-// A value against the schema: what is right is kept, what is wrong is reported and replaced by the default.
+// Checks values against the schema: wrong values are reported and replaced by the default.
 
 import { findNode, schema } from "../core/config/config.ts";
 import type { Field, Keys, NamedMap, Node, Section } from "../core/config/fields.ts";
 import { isSecretKey } from "../core/config/mask.ts";
 import type { ConfigWarning } from "../core/settings.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { nearest } from "../lib/nearest.ts";
 import { coerceForField } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
@@ -17,10 +18,6 @@ interface CheckRun {
 }
 
 type Map = { readonly [key: string]: unknown };
-
-export function isMap(value: unknown): value is Map {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
 
 /** Why a value does not fit a field; undefined when it does. */
 export function fieldProblem(field: Field, value: unknown, key: string): string | undefined {
@@ -39,12 +36,12 @@ function fits(field: Field, value: unknown): boolean {
     if (type === "whole number") return Number.isSafeInteger(value) && inRange(field, value as number);
     if (type === "number") return typeof value === "number" && Number.isFinite(value) && inRange(field, value);
     if (type === "list") return Array.isArray(value);
-    if (type === "map") return isMap(value);
+    if (type === "map") return isRecord(value);
     return value === null;
   });
 }
 
-/** YAML reads `off` and `on` as flags and ids as numbers; here they become the words that were meant. */
+/** YAML parses `off` and `on` as booleans and ids as numbers; this converts them to the words that the field expects. */
 function adapt(field: Field, value: unknown): unknown {
   if (Array.isArray(value)) {
     return field.words ? value.map((item) => (typeof item === "number" ? String(item) : item)) : value;
@@ -81,7 +78,7 @@ function checkField(field: Field, value: unknown, path: Path, run: CheckRun): un
   const adapted = adapt(field, expandField(field, value, path, run));
   const problem = fieldProblem(field, adapted, path.at(-1) ?? "");
   if (problem === undefined) return adapted;
-  const instead = field.fallback === undefined ? "left out" : `using ${JSON.stringify(field.fallback)}`;
+  const instead = field.fallback === undefined ? "ignored" : `using ${JSON.stringify(field.fallback)}`;
   run.warnings.push({
     kind: "wrong_value",
     path: path.join("."),
@@ -90,20 +87,20 @@ function checkField(field: Field, value: unknown, path: Path, run: CheckRun): un
   return field.fallback;
 }
 
-let placesByName: { [name: string]: string } | undefined;
+let pathsByName: { [name: string]: string } | undefined;
 
-function placeOf(name: string): string | undefined {
-  if (!placesByName) {
-    placesByName = {};
+function findPath(name: string): string | undefined {
+  if (!pathsByName) {
+    pathsByName = {};
     const walk = (keys: Keys, prefix: string) => {
       for (const [key, node] of Object.entries(keys)) {
-        if (placesByName && !(key in placesByName)) placesByName[key] = prefix + key;
+        if (pathsByName && !(key in pathsByName)) pathsByName[key] = prefix + key;
         if (node.kind === "section" && key !== "auxiliary") walk(node.keys, `${prefix}${key}.`);
       }
     };
     walk(schema.keys, "");
   }
-  return Object.hasOwn(placesByName, name) ? placesByName[name] : undefined;
+  return Object.hasOwn(pathsByName, name) ? pathsByName[name] : undefined;
 }
 
 function exists(path: Path): boolean {
@@ -111,7 +108,7 @@ function exists(path: Path): boolean {
   return node !== undefined || free;
 }
 
-/** The existing path that an unknown one most likely stands for. */
+/** The existing path that an unknown one most likely means. */
 export function suggestKey(path: Path): string | undefined {
   const { depth, known } = findNode(path);
   const guess = nearest(path[depth] ?? "", known);
@@ -119,7 +116,7 @@ export function suggestKey(path: Path): string | undefined {
     const repaired = [...path.slice(0, depth), guess, ...path.slice(depth + 1)];
     return exists(repaired) ? repaired.join(".") : suggestDeeper(repaired, depth + 1);
   }
-  return placeOf(path.at(-1) ?? "");
+  return findPath(path.at(-1) ?? "");
 }
 
 function suggestDeeper(path: Path, depth: number): string {
@@ -135,10 +132,10 @@ function warnUnknown(path: Path, run: CheckRun): void {
 }
 
 function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (email) => `_${email.toLowerCase()}`);
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Entries of a named map may be spelled in camelCase; the right spelling is named. */
+/** Keys in entries of a named map may be written in camelCase; a warning names the right spelling. */
 function respell(value: Map, known: Keys, path: Path, run: CheckRun): Map {
   const result: { [key: string]: unknown } = {};
   for (const [key, inner] of Object.entries(value)) {
@@ -159,13 +156,13 @@ function warnNotMap(value: unknown, path: Path, run: CheckRun): void {
   run.warnings.push({
     kind: "wrong_value",
     path: where,
-    message: `${where}: found ${found}; allowed is a map; left out`,
+    message: `${where}: found ${found}; allowed is a map; ignored`,
   });
 }
 
 function checkSection(node: Section, given: unknown, path: Path, run: CheckRun): { [key: string]: unknown } {
-  if (given !== undefined && given !== null && !isMap(given)) warnNotMap(given, path, run);
-  const value = isMap(given) ? given : {};
+  if (given !== undefined && given !== null && !isRecord(given)) warnNotMap(given, path, run);
+  const value = isRecord(given) ? given : {};
   const result: { [key: string]: unknown } = {};
   for (const [key, child] of Object.entries(node.keys)) {
     const checked = checkNode(child, Object.hasOwn(value, key) ? value[key] : undefined, [...path, key], run);
@@ -188,7 +185,7 @@ function checkEntry(node: NamedMap, value: unknown, path: Path, run: CheckRun): 
   const entry = node.entry;
   if (!entry) return expandTree(value, run.env);
   if (entry.kind !== "section") return checkNode(entry, value, path, run);
-  if (!isMap(value)) {
+  if (!isRecord(value)) {
     if (node.open) return expandTree(value, run.env);
     warnNotMap(value, path, run);
     return undefined;
@@ -199,7 +196,7 @@ function checkEntry(node: NamedMap, value: unknown, path: Path, run: CheckRun): 
 
 function checkNamed(node: NamedMap, value: unknown, path: Path, run: CheckRun): Map {
   if (value === undefined || value === null) return {};
-  if (!isMap(value)) {
+  if (!isRecord(value)) {
     warnNotMap(value, path, run);
     return {};
   }
@@ -216,13 +213,13 @@ function checkNode(node: Node, value: unknown, path: Path, run: CheckRun): unkno
   return node.kind === "section" ? checkSection(node, value, path, run) : checkNamed(node, value, path, run);
 }
 
-/** A tree laid over the defaults of the schema, expanded and checked. */
+/** Merges a tree over the defaults of the schema, expands references and checks it. */
 export function checkTree(raw: unknown, env: Env): { value: unknown; warnings: ConfigWarning[] } {
   const run: CheckRun = { env, warnings: [] };
   return { value: checkSection(schema, raw, [], run), warnings: run.warnings };
 }
 
-/** One value at its place in the schema. */
+/** Checks one value at its path in the schema. */
 export function checkAt(
   node: Node,
   value: unknown,

@@ -1,10 +1,10 @@
-// Text from a command line or an environment variable, turned into the value that a key wants.
+// Converts text from the command line or the environment to the value that a setting expects.
 import type { Field, Node } from "../core/config/fields.ts";
 
 const YES = ["true", "yes", "on"];
 const NO = ["false", "no", "off"];
 
-/** Without a schema: flags, whole numbers and decimals are recognised, the rest stays text. */
+/** Without a schema: recognises booleans and numbers; everything else stays text. */
 export function coerceText(text: string): unknown {
   const lower = text.trim().toLowerCase();
   if (YES.includes(lower)) return true;
@@ -19,7 +19,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON after all; the caller reads it another way.
+    // Not JSON: the caller parses it in another way.
     return undefined;
   }
 }
@@ -32,7 +32,7 @@ function asList(text: string): unknown {
   return words.filter((word) => word !== "");
 }
 
-/** With a schema: the field decides what the text means. Text that fits no type comes back as it was. */
+/** With a schema: converts to a type of the field. Text that fits no type is returned unchanged. */
 export function coerceForField(field: Field, text: string): unknown {
   const { types } = field;
   const lower = text.trim().toLowerCase();
@@ -47,7 +47,7 @@ export function coerceForField(field: Field, text: string): unknown {
   return types.includes("list") ? asList(text) : text;
 }
 
-/** Text for any place of the schema; maps are given as JSON. */
+/** Converts text for any node of the schema; maps are given as JSON. */
 export function coerceForNode(node: Node | undefined, text: string): unknown {
   if (node === undefined) return parseJson(text) ?? coerceText(text);
   return node.kind === "field" ? coerceForField(node, text) : (parseJson(text) ?? text);

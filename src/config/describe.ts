@@ -1,9 +1,9 @@
-// Words for values: what was found, and what a key allows.
+// Describes values for messages: what was found, and what a key allows.
 
 import type { Field, Node, Range } from "../core/config/fields.ts";
 import { isSecretKey, looksSecret } from "../core/config/mask.ts";
 
-/** `the text "abc"`, `a list`; secrets and long values are only named by their type. */
+/** `the text "abc"`, `a list`; of secrets only the type is named. */
 export function describeFound(value: unknown, key: string): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";

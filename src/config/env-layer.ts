@@ -1,16 +1,17 @@
-// The environment as a layer of the configuration: variables that set a key.
+// Environment variables that set configuration keys.
 
 import { findNode, schema } from "../core/config/config.ts";
 import type { ConfigWarning } from "../core/settings.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { getAt } from "../lib/json/tree-path.ts";
-import { fieldProblem, isMap } from "./check.ts";
+import { fieldProblem } from "./check.ts";
 import { coerceForField } from "./coerce.ts";
 import type { Env } from "./expand.ts";
 
 interface Binding {
   readonly name: string;
   readonly path: string;
-  /** `environment`: stronger than config.yaml. `file`: only counts where config.yaml says nothing. */
+  /** `environment`: overrides config.yaml. `file`: used only when config.yaml does not set the key. */
   readonly wins: "environment" | "file";
 }
 
@@ -50,7 +51,7 @@ const gaps: readonly (readonly [string, string])[] = [
   ["TERMINAL_SSH_KEY", "terminal.ssh_key"],
 ];
 
-/** terminal.* keys that are also written to `.env`, where Hermes v0.14 looks for them. */
+/** terminal.* keys that are also written to `.env`, where Hermes Agent v0.14 reads them. */
 const mirrored: readonly (readonly [string, string])[] = [
   ["TERMINAL_ENV", "terminal.backend"],
   ...[
@@ -98,7 +99,7 @@ function flagWord(text: string): string {
   return text === "1" ? "true" : text === "0" ? "false" : text;
 }
 
-/** What the environment sets, given what the file already says. */
+/** The keys that the environment sets, given the contents of the file. */
 export function envLayer(env: Env, file: unknown): EnvLayer {
   const values: { path: readonly string[]; value: unknown; name: string }[] = [];
   const warnings: ConfigWarning[] = [];
@@ -106,15 +107,15 @@ export function envLayer(env: Env, file: unknown): EnvLayer {
     const text = env[name];
     const keys = path.split(".");
     if (text === undefined || text === "") continue;
-    // An empty text says nothing: v0.14 writes its defaults into the file.
-    const said = isMap(file) ? (getAt(file, keys) ?? "") : "";
+    // An empty text counts as unset: v0.14 writes its defaults into the file.
+    const said = isRecord(file) ? (getAt(file, keys) ?? "") : "";
     if (wins === "file" && said !== "") continue;
     const { node } = findNode(keys);
     if (node?.kind !== "field") continue;
     const value = coerceForField(node, node.types.includes("true/false") ? flagWord(text) : text);
     const problem = fieldProblem(node, value, name);
     if (problem === undefined) values.push({ path: keys, value, name });
-    else warnings.push({ kind: "wrong_value", path, message: `${name} (for ${path}): ${problem}; left out` });
+    else warnings.push({ kind: "wrong_value", path, message: `${name} (for ${path}): ${problem}; ignored` });
   }
   return { values, warnings };
 }

@@ -1,4 +1,4 @@
-// Changes of the home's `.env`: one name at a time, under a lock, atomic, readable by the owner only.
+// Writes `.env` of the home: one variable at a time, under a lock, atomically, readable by the owner only.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeEnvFile, isEnvName, withEnvValue, withoutEnvValue } from "../core/config/env-file.ts";
@@ -11,7 +11,7 @@ export function envPath(home: { readonly path: string }): string {
   return join(home.path, ".env");
 }
 
-/** API key and OAuth token of Anthropic exclude each other: setting one blanks the other. */
+/** The API key and the OAuth token of Anthropic exclude each other: setting one clears the other. */
 const EXCLUSIVE: { readonly [name: string]: string } = {
   ANTHROPIC_API_KEY: "ANTHROPIC_TOKEN",
   ANTHROPIC_TOKEN: "ANTHROPIC_API_KEY",

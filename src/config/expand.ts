@@ -1,4 +1,4 @@
-// `${NAME}` in text values, replaced by the environment. Names that are not set stay as they are.
+// Expands `${NAME}` in text values. References to unset variables stay unchanged.
 
 export interface Env {
   readonly [name: string]: string | undefined;

@@ -1,7 +1,7 @@
-// Older shapes of the configuration, brought to the present one in memory. The file itself is not touched.
+// Converts older forms of the configuration in memory. The file is not changed.
 
 import type { ConfigWarning } from "../core/settings.ts";
-import { isMap } from "./check.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 
 type Tree = { [key: string]: unknown };
 
@@ -16,7 +16,7 @@ export function slug(name: string): string {
 
 function mapAt(tree: Tree, key: string): Tree {
   const value = tree[key];
-  const copy: Tree = isMap(value) ? { ...value } : {};
+  const copy: Tree = isRecord(value) ? { ...value } : {};
   tree[key] = copy;
   return copy;
 }
@@ -27,7 +27,7 @@ function isBlank(value: unknown): boolean {
 
 function moveRoot(tree: Tree, from: string, section: string, to: string): void {
   if (isBlank(tree[from])) return;
-  if (tree[section] === undefined || tree[section] === null || isMap(tree[section])) {
+  if (tree[section] === undefined || tree[section] === null || isRecord(tree[section])) {
     const target = mapAt(tree, section);
     if (isBlank(target[to])) target[to] = tree[from];
   }
@@ -35,16 +35,16 @@ function moveRoot(tree: Tree, from: string, section: string, to: string): void {
 }
 
 function rename(tree: Tree, section: string, from: string, to: string): void {
-  if (!isMap(tree[section]) || tree[section][from] === undefined) return;
+  if (!isRecord(tree[section]) || tree[section][from] === undefined) return;
   const target = mapAt(tree, section);
   if (target[to] === undefined) target[to] = target[from];
   delete target[from];
 }
 
-function liftModel(tree: Tree): void {
+function convertModel(tree: Tree): void {
   if (typeof tree.model === "string") tree.model = { default: tree.model };
   for (const key of ["provider", "base_url", "context_length"]) moveRoot(tree, key, "model", key);
-  if (!isMap(tree.model)) return;
+  if (!isRecord(tree.model)) return;
   const model = mapAt(tree, "model");
   if (isBlank(model.default)) {
     const named = [model.model, model.name].find((value) => !isBlank(value));
@@ -54,7 +54,7 @@ function liftModel(tree: Tree): void {
 
 /** One entry of the old `custom_providers` list as an entry of `providers`; undefined when it lacks a name or address. */
 export function customProviderEntry(entry: unknown): { id: string; value: Tree } | undefined {
-  if (!isMap(entry)) return undefined;
+  if (!isRecord(entry)) return undefined;
   const { name, base_url: baseUrl, model, api_mode: mode, ...rest } = entry;
   if (typeof name !== "string" || name.trim() === "" || typeof baseUrl !== "string" || baseUrl === "") return undefined;
   const value: Tree = { ...rest, name, api: baseUrl };
@@ -63,7 +63,7 @@ export function customProviderEntry(entry: unknown): { id: string; value: Tree }
   return { id: slug(name), value };
 }
 
-function liftCustomProviders(tree: Tree, warnings: ConfigWarning[]): void {
+function convertCustomProviders(tree: Tree, warnings: ConfigWarning[]): void {
   const entries = tree.custom_providers;
   if (entries === undefined || entries === null) return;
   delete tree.custom_providers;
@@ -74,15 +74,15 @@ function liftCustomProviders(tree: Tree, warnings: ConfigWarning[]): void {
   }
   const providers = mapAt(tree, "providers");
   for (const [index, entry] of entries.entries()) {
-    const lifted = customProviderEntry(entry);
+    const converted = customProviderEntry(entry);
     const where = `${path}.${index}`;
-    if (!lifted)
-      warnings.push({ kind: "structure", path: where, message: `${where} needs name and base_url; left out` });
-    else if (providers[lifted.id] === undefined) providers[lifted.id] = lifted.value;
+    if (!converted)
+      warnings.push({ kind: "structure", path: where, message: `${where} needs name and base_url; ignored` });
+    else if (providers[converted.id] === undefined) providers[converted.id] = converted.value;
   }
 }
 
-function liftFallback(tree: Tree, warnings: ConfigWarning[]): void {
+function convertFallback(tree: Tree, warnings: ConfigWarning[]): void {
   const path = isBlank(tree.fallback_model) ? "fallback_providers" : "fallback_model";
   if (path === "fallback_model") {
     const entries = Array.isArray(tree.fallback_model) ? tree.fallback_model : [tree.fallback_model];
@@ -92,19 +92,19 @@ function liftFallback(tree: Tree, warnings: ConfigWarning[]): void {
   delete tree.fallback_model;
   const list = tree.fallback_providers;
   if (!Array.isArray(list)) return;
-  const complete = (entry: unknown) => isMap(entry) && !isBlank(entry.provider) && !isBlank(entry.model);
+  const complete = (entry: unknown) => isRecord(entry) && !isBlank(entry.provider) && !isBlank(entry.model);
   for (const [index, entry] of list.entries()) {
     const where = Array.isArray(list) && list.length > 1 ? `${path}.${index}` : path;
     if (!complete(entry)) {
-      warnings.push({ kind: "structure", path: where, message: `${where} needs provider and model; left out` });
+      warnings.push({ kind: "structure", path: where, message: `${where} needs provider and model; ignored` });
     }
   }
   tree.fallback_providers = list.filter(complete);
 }
 
-function liftProgressOverrides(tree: Tree): void {
-  const display = isMap(tree.display) ? tree.display : {};
-  if (!isMap(display.tool_progress_overrides)) return;
+function convertProgressOverrides(tree: Tree): void {
+  const display = isRecord(tree.display) ? tree.display : {};
+  if (!isRecord(display.tool_progress_overrides)) return;
   const target = mapAt(tree, "display");
   const platforms = mapAt(target, "platforms");
   for (const [name, value] of Object.entries(display.tool_progress_overrides)) {
@@ -113,16 +113,16 @@ function liftProgressOverrides(tree: Tree): void {
   }
 }
 
-/** The tree in its present shape, and what could not be understood. */
-export function liftLegacy(raw: { readonly [key: string]: unknown }): { tree: Tree; warnings: ConfigWarning[] } {
+/** The tree in its current form, and warnings about entries that could not be converted. */
+export function convertLegacy(raw: { readonly [key: string]: unknown }): { tree: Tree; warnings: ConfigWarning[] } {
   const tree: Tree = { ...raw };
   const warnings: ConfigWarning[] = [];
-  liftModel(tree);
+  convertModel(tree);
   moveRoot(tree, "max_turns", "agent", "max_turns");
-  liftCustomProviders(tree, warnings);
-  liftFallback(tree, warnings);
+  convertCustomProviders(tree, warnings);
+  convertFallback(tree, warnings);
   rename(tree, "terminal", "env_type", "backend");
   rename(tree, "display", "tui_mouse", "mouse_tracking");
-  liftProgressOverrides(tree);
+  convertProgressOverrides(tree);
   return { tree, warnings };
 }

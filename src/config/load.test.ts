@@ -65,13 +65,13 @@ describe("layers", () => {
     expect(config.display.skin).toBe("default");
   });
 
-  it("take an empty text in the file for nothing said", async () => {
+  it("treat an empty text in the file as unset", async () => {
     const env = { HERMES_TIMEZONE: "Asia/Tokyo" };
     expect((await load('timezone: ""\n', env)).config.timezone).toBe("Asia/Tokyo");
     expect((await load("timezone: Europe/Paris\n", env)).config.timezone).toBe("Europe/Paris");
   });
 
-  it("go runtime, environment, file, default", async () => {
+  it("apply in the order overrides, environment, file, defaults", async () => {
     const text = "auxiliary: {vision: {model: file, provider: file}}\nagent: {max_turns: 5}\n";
     const env = { AUXILIARY_VISION_MODEL: "env", HERMES_MAX_ITERATIONS: "7", AUXILIARY_GOAL_JUDGE_PROVIDER: "env" };
     const { config } = await load(text, env, { auxiliary: { vision: { provider: "runtime" } } });
@@ -89,14 +89,14 @@ describe("layers", () => {
     expect(config.terminal.cwd).toBe(`$HOME/\${GONE}`);
   });
 
-  it("can leave the file out", async () => {
+  it("can ignore the file", async () => {
     const { config } = await load("timezone: UTC\n", { HERMES_IGNORE_USER_CONFIG: "1" });
     expect(config.timezone).toBe("");
   });
 });
 
 describe("older shapes", () => {
-  it("are understood without a warning", async () => {
+  it("are converted without a warning", async () => {
     const text = `model: openai/gpt-5
 provider: openrouter
 base_url: https://x/v1
@@ -130,12 +130,12 @@ terminal: {env_type: docker}
 });
 
 describe("mistakes", () => {
-  it("name path, finding, what is allowed, and the line", async () => {
+  it("report the path, the value, what is allowed, and the line", async () => {
     const loaded = await load(
       "compression:\n  threshold: abc\n  protect_last_n: -1\napprovals:\n  mode: maybe\nagent: 5\n",
     );
     expect(messages(loaded)).toEqual([
-      "agent: found 5; allowed is a map; left out",
+      "agent: found 5; allowed is a map; ignored",
       'compression.threshold: found the text "abc"; allowed is a number above 0 and below 1; using 0.5',
       "compression.protect_last_n: found -1; allowed is a whole number of at least 0; using 20",
       'approvals.mode: found the text "maybe"; allowed is one of manual, smart, off; using "manual"',
@@ -145,7 +145,7 @@ describe("mistakes", () => {
     expect(loaded.config.agent.max_turns).toBe(90);
   });
 
-  it("suggest the key that was meant", async () => {
+  it("suggest a similar key", async () => {
     const found = messages(await load("compresion: {}\ncompression: {treshold: 0.4}\nredact_secrets: no\nqwxz: 1\n"));
     expect(found).toEqual([
       "compression.treshold is not a known key; did you mean compression.threshold?",
@@ -190,7 +190,7 @@ describe("mistakes", () => {
     }
   });
 
-  it("in the environment are reported and left out", async () => {
+  it("in the environment are reported and ignored", async () => {
     const loaded = await load("", { HERMES_MAX_ITERATIONS: "many" });
     expect(messages(loaded)[0]).toContain("HERMES_MAX_ITERATIONS (for agent.max_turns)");
     expect(loaded.config.agent.max_turns).toBe(90);
@@ -209,7 +209,7 @@ describe("mistakes", () => {
     expect(found.join("\n")).toContain("fallback_model needs provider and model");
   });
 
-  it("of permission give the defaults", async () => {
+  it("with permissions result in the defaults", async () => {
     writeFileSync(join(path, "config.yaml"), "timezone: UTC\n");
     chmodSync(join(path, "config.yaml"), 0);
     if (process.getuid?.() !== 0) expect((await load()).warnings[0]).toMatchObject({ kind: "unreadable" });

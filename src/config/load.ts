@@ -1,4 +1,4 @@
-// The effective configuration: runtime overrides > environment > config.yaml > defaults.
+// Loads the effective configuration: overrides > environment > config.yaml > defaults.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
@@ -7,24 +7,24 @@ import { mergeTrees, withAt } from "../lib/json/tree-path.ts";
 import { checkTree, suggestKey } from "./check.ts";
 import { envLayer } from "./env-layer.ts";
 import type { Env } from "./expand.ts";
-import { liftLegacy } from "./legacy.ts";
-import { isGraveMistake } from "./security-paths.ts";
+import { convertLegacy } from "./legacy.ts";
+import { isBlockingMistake } from "./security-paths.ts";
 import { structureWarnings } from "./structure.ts";
-import { keepTree, keptTree, stampOf, type Tree } from "./tree-cache.ts";
+import { fileStamp, readCachedTree, type Tree, writeCachedTree } from "./tree-cache.ts";
 import type { ParsedYaml } from "./yaml-file.ts";
 
-/** What loading needs of a home. */
+/** The fields of a home that loading uses. */
 export interface ConfigHome {
   readonly path: string;
   readonly env: Env;
 }
 
-/** What a load needs of the file; the places of keys only when there is something to say about them. */
+/** The parsed file. `locate` parses it again when the tree came from the cache. */
 interface FileTree extends Pick<ParsedYaml, "tree" | "problem" | "warnings"> {
   locate(path: readonly string[]): Promise<ReturnType<ParsedYaml["locate"]>>;
 }
 
-/** Remembers the file's tree until it changes. Held by whoever loads more than once. */
+/** Caches the tree of the file until it changes; kept by callers that load more than once. */
 export interface ConfigCache {
   stamp?: string | undefined;
   file?: FileTree | undefined;
@@ -52,16 +52,16 @@ function fromTree(path: string, tree: Tree): FileTree {
   };
 }
 
-/** A folder, a pipe or a socket in the place of the file; reading a pipe would wait for ever. */
-function refuseOddFile(path: string): void {
+/** Throws for a folder, a pipe or a socket at the path: reading a pipe would block. */
+function requireRegularFile(path: string): void {
   const info = statSync(path, { throwIfNoEntry: false });
   if (!info || info.isFile() || info.isCharacterDevice()) return;
   throw Object.assign(new Error("not a file"), { code: info.isDirectory() ? "EISDIR" : "ENOTSUP" });
 }
 
 const READ_ERRORS: { readonly [code: string]: string } = {
-  EACCES: "you may not read it",
-  EPERM: "you may not read it",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EISDIR: "it is a folder",
   ENOTSUP: "it is not a regular file",
   ENOTDIR: "the home is not a folder",
@@ -71,19 +71,19 @@ const READ_ERRORS: { readonly [code: string]: string } = {
 
 async function readFile(home: string, cache: ConfigCache): Promise<FileTree | undefined> {
   const path = configPath({ path: home });
-  refuseOddFile(path);
-  const stamp = stampOf(path);
+  requireRegularFile(path);
+  const stamp = fileStamp(path);
   if (stamp === undefined) {
     delete cache.stamp;
     return undefined;
   }
   if (cache.file && cache.stamp === stamp) return cache.file;
-  const kept = keptTree(home, stamp);
+  const kept = readCachedTree(home, stamp);
   if (kept) cache.file = fromTree(path, kept);
   else {
     const parsed = await parse(path);
     cache.file = { ...parsed, locate: async (keys) => parsed.locate(keys) };
-    if (!parsed.problem && parsed.warnings.length === 0) await keepTree(home, stamp, parsed.tree);
+    if (!parsed.problem && parsed.warnings.length === 0) await writeCachedTree(home, stamp, parsed.tree);
   }
   cache.stamp = stamp;
   return cache.file;
@@ -105,7 +105,7 @@ async function readOrWarn(
   }
 }
 
-async function placed(warning: ConfigWarning, file: FileTree | undefined): Promise<ConfigWarning> {
+async function withPosition(warning: ConfigWarning, file: FileTree | undefined): Promise<ConfigWarning> {
   if (warning.line !== undefined || warning.path === "" || !file) return warning;
   const place = await file.locate(warning.path.split("."));
   return place ? { ...warning, ...place } : warning;
@@ -114,10 +114,10 @@ async function placed(warning: ConfigWarning, file: FileTree | undefined): Promi
 function isBlocking(warning: ConfigWarning): boolean {
   if (warning.path === "") return true;
   const meant = warning.kind === "unknown_key" ? suggestKey(warning.path.split(".")) : undefined;
-  return isGraveMistake(warning, meant);
+  return isBlockingMistake(warning, meant);
 }
 
-/** Never throws: whatever is wrong with the file becomes a warning, and the defaults stand in. See `blocking`. */
+/** Never throws: problems with the file become warnings, and defaults are used. See `blocking`. */
 export async function loadConfig(options: {
   home: ConfigHome;
   overrides?: { readonly [key: string]: unknown } | undefined;
@@ -127,7 +127,7 @@ export async function loadConfig(options: {
   const ignore = ["1", "true", "yes"].includes((home.env.HERMES_IGNORE_USER_CONFIG ?? "").toLowerCase());
   const { file, problem } = ignore ? {} : await readOrWarn(home.path, cache);
   const raw = file?.tree ?? {};
-  const { tree, warnings: legacy } = liftLegacy(raw);
+  const { tree, warnings: legacy } = convertLegacy(raw);
   const environment = envLayer(home.env, tree);
   let merged: unknown = tree;
   for (const { path, value } of environment.values) merged = withAt(merged, path, value);
@@ -135,7 +135,7 @@ export async function loadConfig(options: {
   const checked = checkTree(merged, home.env);
   const config = checked.value as Config;
   const all = [...legacy, ...checked.warnings, ...structureWarnings(config)];
-  const found = await Promise.all(all.map((each) => placed(each, file)));
+  const found = await Promise.all(all.map((each) => withPosition(each, file)));
   const warnings = [...(problem ? [problem] : []), ...found, ...(file?.warnings ?? []), ...environment.warnings];
   return {
     config,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isRecord } from "../lib/json/is-record.ts";
 import { getAt, leaves, type Tree } from "../lib/json/tree-path.ts";
-import { isMap } from "./check.ts";
 import { migrate, migrations } from "./migrate.ts";
 
 const run = (config: Tree, env: Record<string, string> = {}, installedPlugins: string[] = []) =>
@@ -25,14 +25,14 @@ describe("each step", () => {
     expect(run({ _config_version: 4, timezone: "UTC" }, { HERMES_TIMEZONE: "Asia/Tokyo" }).config.timezone).toBe("UTC");
   });
 
-  it("9 and 13: old variables are blanked with a reason", () => {
+  it("9 and 13: old variables are cleared with a reason", () => {
     const state = run({ _config_version: 8 }, { ANTHROPIC_TOKEN: "t", LLM_MODEL: "m", OPENAI_MODEL: "o", OTHER: "x" });
     expect(state.env).toEqual({ ANTHROPIC_TOKEN: "", LLM_MODEL: "", OPENAI_MODEL: "", OTHER: "x" });
     expect(state.dropped).toHaveLength(3);
     expect(run({ _config_version: 12 }, { ANTHROPIC_TOKEN: "t" }).env.ANTHROPIC_TOKEN).toBe("t");
   });
 
-  it("12: custom_providers becomes a map; what cannot be understood stays", () => {
+  it("12: custom_providers becomes a map; invalid entries stay", () => {
     const broken = { base_url: "http://x" };
     const { config } = run({
       _config_version: 11,
@@ -63,7 +63,7 @@ describe("each step", () => {
     expect(run({ _config_version: 13, stt: { model: "whisper-1" } }).dropped).toMatchObject([{ path: "stt.model" }]);
   });
 
-  it("15, 16, 17: display and compression keys find their places", () => {
+  it("15, 16, 17: display and compression keys move", () => {
     const { config, moved } = run({
       _config_version: 14,
       display: { tool_progress_overrides: { slack: "off" } },
@@ -88,7 +88,7 @@ describe("each step", () => {
   });
 });
 
-it("leaves a current file, a newer file and one without a version alone", () => {
+it("does not change a current file, a newer file or one without a version", () => {
   for (const config of [{ _config_version: 23, a: 1 }, { _config_version: 99 }, { custom_providers: [] }]) {
     expect(migrate({ config, env: {}, installedPlugins: [] })).toMatchObject({ steps: [], state: { config } });
   }
@@ -152,7 +152,7 @@ describe("no key is lost", () => {
               (entry, index) => !left.includes(entry) && !accounted(`custom_providers.${index}`),
             );
             expect(gone).toEqual([]);
-          } else if (isMap(value)) expect(getAt(after, path)).toMatchObject({});
+          } else if (isRecord(value)) expect(getAt(after, path)).toMatchObject({});
           else if (!accounted(where, value) && value !== null) expect(getAt(after, path)).toEqual(value);
         }
         for (const { from, to } of moved) {

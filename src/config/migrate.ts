@@ -1,8 +1,8 @@
-// Migrations of config.yaml and .env from version to version: pure functions that account for every key they touch.
+// Migrations of config.yaml and `.env` between versions: pure functions that record every key they move or drop.
 
 import { CONFIG_VERSION } from "../core/config/config.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { getAt, type Tree, withAt } from "../lib/json/tree-path.ts";
-import { isMap } from "./check.ts";
 import { customProviderEntry } from "./legacy.ts";
 
 export interface MigrationState {
@@ -32,12 +32,12 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-/** True when a value that is no map stands where the path needs one: then the user's value stays. */
+/** True when a value on the path is not a map: then the user's value is kept. */
 function isBlocked(state: MigrationState, path: string): boolean {
   const keys = split(path);
   return keys.some((_, depth) => {
     const value = depth === 0 ? undefined : getAt(state.config, keys.slice(0, depth));
-    return value !== undefined && value !== null && !isMap(value);
+    return value !== undefined && value !== null && !isRecord(value);
   });
 }
 
@@ -48,7 +48,7 @@ function set(state: MigrationState, path: string, value: unknown): MigrationStat
 
 function without(tree: unknown, path: readonly string[]): unknown {
   const [key, ...rest] = path;
-  if (key === undefined || !isMap(tree) || !Object.hasOwn(tree, key)) return tree;
+  if (key === undefined || !isRecord(tree) || !Object.hasOwn(tree, key)) return tree;
   const copy: Tree = { ...tree };
   if (rest.length === 0) delete copy[key];
   else copy[key] = without(copy[key], rest);
@@ -60,7 +60,7 @@ function drop(state: MigrationState, path: string, reason: string): MigrationSta
   return { ...state, config, dropped: [...state.dropped, { path, reason }] };
 }
 
-/** Moves a value; when the new place is taken, that one stays and the old one is dropped with its reason. */
+/** Moves a value; when the target is set, the old value is dropped with a reason. */
 function move(state: MigrationState, from: string, to: string): MigrationState {
   const value = get(state, from);
   if (value === undefined || isBlocked(state, to)) return state;
@@ -98,14 +98,17 @@ function customProviders(state: MigrationState): MigrationState {
   let next = state;
   const kept: unknown[] = [];
   for (const [index, entry] of entries.entries()) {
-    const lifted = customProviderEntry(entry);
+    const converted = customProviderEntry(entry);
     const from = `custom_providers.${index}`;
-    if (!lifted || isBlocked(next, `providers.${lifted.id}`)) kept.push(entry);
-    else if (get(next, `providers.${lifted.id}`) !== undefined) {
-      next = { ...next, dropped: [...next.dropped, { path: from, reason: `providers.${lifted.id} is set already` }] };
+    if (!converted || isBlocked(next, `providers.${converted.id}`)) kept.push(entry);
+    else if (get(next, `providers.${converted.id}`) !== undefined) {
+      next = {
+        ...next,
+        dropped: [...next.dropped, { path: from, reason: `providers.${converted.id} is set already` }],
+      };
     } else {
-      next = set(next, `providers.${lifted.id}`, lifted.value);
-      next = { ...next, moved: [...next.moved, { from, to: `providers.${lifted.id}` }] };
+      next = set(next, `providers.${converted.id}`, converted.value);
+      next = { ...next, moved: [...next.moved, { from, to: `providers.${converted.id}` }] };
     }
   }
   if (kept.length > 0) return set(next, "custom_providers", kept);
@@ -125,13 +128,13 @@ function sttModel(state: MigrationState): MigrationState {
 
 function progressOverrides(state: MigrationState): MigrationState {
   const overrides = get(state, "display.tool_progress_overrides");
-  if (!isMap(overrides)) return state;
+  if (!isRecord(overrides)) return state;
   let next = state;
   for (const name of Object.keys(overrides)) {
     next = move(next, `display.tool_progress_overrides.${name}`, `display.platforms.${name}.tool_progress`);
   }
   const left = get(next, "display.tool_progress_overrides");
-  if (isMap(left) && Object.keys(left).length > 0) return next;
+  if (isRecord(left) && Object.keys(left).length > 0) return next;
   return { ...next, config: without(next.config, ["display", "tool_progress_overrides"]) as Tree };
 }
 
@@ -202,18 +205,18 @@ export const migrations: readonly Migration[] = [
   { version: 23, title: "the curator has settings", run: seedCurator },
 ];
 
-/** The version that a file says; a file that says nothing is taken as current. */
-export function versionOf(config: { readonly [key: string]: unknown }): number {
+/** The version of a file; a file without one counts as current. */
+export function readVersion(config: { readonly [key: string]: unknown }): number {
   const version = config._config_version;
   return typeof version === "number" && Number.isInteger(version) ? version : CONFIG_VERSION;
 }
 
-/** Runs every step above the file's version and writes the new version down. */
+/** Runs every step newer than the version of the file and sets the new version. */
 export function migrate(start: Pick<MigrationState, "config" | "env" | "installedPlugins">): {
   state: MigrationState;
   steps: readonly string[];
 } {
-  const from = versionOf(start.config);
+  const from = readVersion(start.config);
   const due = migrations.filter(({ version }) => version > from);
   let state: MigrationState = { ...start, moved: [], dropped: [] };
   for (const step of due) state = step.run(state);

@@ -1,7 +1,7 @@
-// Settings that decide what the program may do and which model answers. With a mistake in one of them nothing is started.
+// Settings that decide about security and the choice of the model. A mistake in one of them prevents a start.
 import type { ConfigWarning } from "../core/settings.ts";
 
-/** Each stands for itself and all that is inside. */
+/** Each path includes everything below it. */
 const SECURITY_PATHS: readonly string[] = [
   "approvals",
   "security",
@@ -28,7 +28,7 @@ const SECURITY_PATHS: readonly string[] = [
   "browser.allow_private_urls",
 ];
 
-/** What decides which model answers: another one must not stand in because of a typing error. */
+/** Settings that choose the model: a typing error must not switch to another model. */
 const MODEL_PATHS: readonly string[] = [
   "model.default",
   "model.model",
@@ -42,7 +42,7 @@ const MODEL_PATHS: readonly string[] = [
   "custom_providers",
 ];
 
-/** Who may write, in the section of any platform. */
+/** Access settings in the section of any platform. */
 const ACCESS_KEYS = new Set([
   "dm_policy",
   "group_policy",
@@ -55,7 +55,7 @@ const ACCESS_KEYS = new Set([
   "unauthorized_dm_behavior",
 ]);
 
-/** True for a security setting and for what is inside one. */
+/** True for a security setting and everything below it. */
 function isSecurityPath(path: readonly string[]): boolean {
   const dotted = path.join(".");
   if (SECURITY_PATHS.some((known) => dotted === known || dotted.startsWith(`${known}.`))) return true;
@@ -82,7 +82,7 @@ function choosesModel(path: readonly string[]): boolean {
  * True when the mistake concerns security or the choice of the model: a wrong value there, or an unknown key that most
  * likely means a key there (`meant`). Keys of newer versions inside a security section are only reported.
  */
-export function isGraveMistake({ kind, path }: ConfigWarning, meant: string | undefined): boolean {
+export function isBlockingMistake({ kind, path }: ConfigWarning, meant: string | undefined): boolean {
   const keys = path.split(".");
   if (kind === "wrong_value") return mustBeUnique(keys) || choosesModel(keys);
   if (kind !== "unknown_key" || meant === undefined) return false;

@@ -1,4 +1,4 @@
-// Changing one setting from text: find its place, understand the text, check it, write it.
+// Changes one setting from text: finds its path, parses and checks the text, writes it.
 
 import { ACCEPTED_NOTE, isAccepted } from "../core/config/accepted.ts";
 import { findNode } from "../core/config/config.ts";
@@ -34,7 +34,7 @@ function refuseUnknown(keys: readonly string[]): never {
 }
 
 /** The value to write; throws when the schema does not allow it. */
-function checkedValue(home: Home, keys: readonly string[], text: string, node: Node | undefined): unknown {
+function parseAndCheck(home: Home, keys: readonly string[], text: string, node: Node | undefined): unknown {
   const coerced = coerceForNode(node, text);
   if (node === undefined) return coerced;
   const path = keys.join(".");
@@ -57,8 +57,8 @@ function checkedValue(home: Home, keys: readonly string[], text: string, node: N
   return node.kind === "field" && !text.includes("${") ? value : coerced;
 }
 
-/** `model` may be one word; where the file has a map, the word is its `default`. */
-function placeFor(path: string, raw: Raw): string[] {
+/** `model` may be a single text; when the file has a map, the text is its `default`. */
+function targetPath(path: string, raw: Raw): string[] {
   const keys = splitPath(path);
   if (path === "model" && raw.model !== null && typeof raw.model === "object") return ["model", "default"];
   return keys;
@@ -76,7 +76,7 @@ async function changeEnv(home: Home, name: string, text: string, readBy: boolean
   };
 }
 
-/** Every variable that the configuration names as the place of a key. */
+/** Every variable that the configuration names as the source of a key. */
 function variablesNamedIn(tree: unknown): Set<string> {
   const found = new Set<string>();
   const walk = (value: unknown) => {
@@ -91,8 +91,8 @@ function variablesNamedIn(tree: unknown): Set<string> {
   return found;
 }
 
-/** The name under which this path is kept in `.env`; undefined for a setting of config.yaml. */
-function envNameOf(path: string, raw: Raw, text = ""): { name: string; readBy: boolean } | undefined {
+/** The variable of `.env` that this path names; undefined for a setting of config.yaml. */
+function findEnvName(path: string, raw: Raw, text = ""): { name: string; readBy: boolean } | undefined {
   if (!isEnvName(path) || findNode([path]).node !== undefined) return undefined;
   if (variablesNamedIn(raw).has(path)) return { name: path, readBy: true };
   const upper = path.toUpperCase();
@@ -100,10 +100,10 @@ function envNameOf(path: string, raw: Raw, text = ""): { name: string; readBy: b
   return belongsInEnvFile(path) || knownEnvNames.has(path) || secretValue ? { name: upper, readBy: false } : undefined;
 }
 
-/** Takes one key out of its file, so that the default counts again; the mirror in `.env` goes with it. */
+/** Removes one key from its file, so that the default applies again, and its mirror from `.env`. */
 export async function removeSetting(home: Home, raw: Raw, path: string): Promise<void> {
   const written = /^[A-Z][A-Z0-9_]*$/.test(path) ? { name: path } : undefined;
-  const variable = envNameOf(path, raw) ?? written;
+  const variable = findEnvName(path, raw) ?? written;
   if (variable) await removeEnvValue(home, variable.name);
   if (variable && !Object.hasOwn(raw, path)) return;
   await removeConfigValue(home, splitPath(path));
@@ -113,15 +113,15 @@ export async function removeSetting(home: Home, raw: Raw, path: string): Promise
 
 export async function changeSetting(home: Home, raw: Raw, change: Change): Promise<SettingChange> {
   const { path, text, force } = change;
-  const variable = envNameOf(path, raw, text);
+  const variable = findEnvName(path, raw, text);
   if (variable) return changeEnv(home, variable.name, text, variable.readBy);
-  const keys = placeFor(path, raw);
+  const keys = targetPath(path, raw);
   if (keys.length === 0)
     throw new UserError("no key was given", { hint: "See: hermes config set --help", exitCode: 2 });
   const wholeModel = keys.length === 1 && keys[0] === "model" && !/^\s*\{/.test(text);
   const { node, free } = findNode(wholeModel ? ["model", "default"] : keys);
   if (node === undefined && !free && !force) refuseUnknown(keys);
-  const value = checkedValue(home, keys, text, node);
+  const value = parseAndCheck(home, keys, text, node);
   await setConfigValue(home, keys, value);
   const mirror = mirrorName(keys.join("."));
   if (mirror !== undefined) await setEnvValue(home, mirror, String(value));

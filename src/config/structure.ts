@@ -1,4 +1,4 @@
-// Checks that look at more than one key.
+// Checks that involve more than one key.
 import type { Config } from "../core/config/config.ts";
 import type { ConfigWarning } from "../core/settings.ts";
 

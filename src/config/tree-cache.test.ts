@@ -1,10 +1,10 @@
-// The kept tree of config.yaml stands for exactly one state of the file, and holds no secret.
+// The cached tree of config.yaml is valid for one state of the file and holds no secret.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "./load.ts";
-import { stampOf } from "./tree-cache.ts";
+import { fileStamp } from "./tree-cache.ts";
 
 let home: string;
 let file: string;
@@ -31,8 +31,8 @@ function falsify(): void {
   writeFileSync(copy, JSON.stringify({ ...kept, tree: { agent: { max_turns: 7 } } }));
 }
 
-describe("the kept tree of config.yaml", () => {
-  it("is read instead of the file, closed to others, until the file changes", async () => {
+describe("the cached tree of config.yaml", () => {
+  it("is read instead of the file until the file changes, and is private", async () => {
     write("agent:\n  max_turns: 5\n");
     expect((await load()).config.agent.max_turns).toBe(5);
     expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -45,7 +45,7 @@ describe("the kept tree of config.yaml", () => {
     expect((await load()).config.agent.max_turns).toBe(90);
   });
 
-  it("gives the same answer as the file, with the places of what is wrong", async () => {
+  it("returns the same result as the file, with the positions of mistakes", async () => {
     write("agent:\n  max_turns: many\nmodell: x\nterminal: {env_passthrough: [A, 007, yes]}\n");
     const first = await load();
     const second = await load();
@@ -53,7 +53,7 @@ describe("the kept tree of config.yaml", () => {
     expect(second.warnings.map(({ line }) => line)).toEqual(expect.arrayContaining([2, 3]));
   });
 
-  it("is not made of a file that spells out a secret, and goes when one is added", async () => {
+  it("is not written for a file with a secret, and is removed when one is added", async () => {
     write("agent:\n  max_turns: 5\n");
     await load();
     expect(existsSync(copy)).toBe(true);
@@ -65,7 +65,7 @@ describe("the kept tree of config.yaml", () => {
     expect(existsSync(copy)).toBe(true);
   });
 
-  it("is not made of a file that was written just now, nor of a broken one", async () => {
+  it("is not written for a file that was just modified, nor for a broken one", async () => {
     writeFileSync(file, "agent:\n  max_turns: 5\n");
     await load();
     expect(existsSync(copy)).toBe(false);
@@ -74,10 +74,10 @@ describe("the kept tree of config.yaml", () => {
     expect(existsSync(copy)).toBe(false);
   });
 
-  it("is passed over when it is cut off", async () => {
+  it("is ignored when it is incomplete", async () => {
     write("agent:\n  max_turns: 5\n");
     await load();
-    writeFileSync(copy, `{"stamp":"${stampOf(file)}","tree":`);
+    writeFileSync(copy, `{"stamp":"${fileStamp(file)}","tree":`);
     expect((await load()).config.agent.max_turns).toBe(5);
   });
 });

@@ -53,7 +53,7 @@ describe("one key", () => {
     expect(written).toMatch(/compression:\n {2}threshold: 0.6\n/);
   });
 
-  it("makes maps where a single value stood, and the file when there is none", async () => {
+  it("replaces single values by maps, and creates a missing file", async () => {
     await setConfigValue(home, ["a", "b"], 1);
     await setConfigValue(home, ["a", "b", "c"], ["x"]);
     expect((await parseYaml(text())).tree).toEqual({ a: { b: { c: ["x"] } } });
@@ -89,7 +89,7 @@ describe("one key", () => {
     expect(readFileSync(real, "utf8")).toBe("a: 2\n");
   });
 
-  it("survives writers at the same time", async () => {
+  it("works with several writers at the same time", async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => setConfigValue(home, ["skills", "config", `k${n}`], n)));
     const { tree } = await parseYaml(text());
     expect(Object.keys((tree.skills as { config: object }).config)).toHaveLength(20);
@@ -97,7 +97,7 @@ describe("one key", () => {
 });
 
 describe("refusals", () => {
-  it("leave a broken file alone", async () => {
+  it("do not change a broken file", async () => {
     writeFileSync(file, "a: [1\n");
     await expect(setConfigValue(home, ["b"], 1)).rejects.toThrow(UserError);
     expect(text()).toBe("a: [1\n");
@@ -112,7 +112,7 @@ describe("refusals", () => {
 });
 
 describe("the whole tree", () => {
-  it("keeps comments and references of what did not change", async () => {
+  it("keeps comments and references of unchanged values", async () => {
     writeFileSync(file, SAMPLE);
     const { tree } = await parseYaml(text());
     const expanded = expandTree(tree, home.env) as { [key: string]: unknown };

@@ -1,16 +1,17 @@
-// Changes of config.yaml that keep comments, order and `${NAME}` text: under a lock, atomic, readable by the owner only.
+// Writes config.yaml and keeps comments, order and `${NAME}` references: under a lock, atomically, readable by the owner only.
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../core/failure.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { withAt } from "../lib/json/tree-path.ts";
 import type { Env } from "./expand.ts";
 import { configPath } from "./load.ts";
 import { restoreReferences } from "./restore.ts";
 import { type ParsedYaml, parseYaml, type YamlDocument } from "./yaml-file.ts";
 
-/** What writing needs of a home. */
+/** The fields of a home that writing uses. */
 export interface WritableHome {
   readonly path: string;
   readonly env: Env;
@@ -43,16 +44,16 @@ function refuseWhenBroken(parsed: ParsedYaml, path: string): void {
   });
 }
 
-/** Lists directly below their key, as PyYAML writes them, stay that way. */
+/** False when lists are not indented below their key, as PyYAML writes them. */
 function listsAreIndented(text: string): boolean {
   return !/^( *)[^\s#-][^\n]*:[ \t]*\n\1- /m.test(text);
 }
 
-function layoutOf(text: string) {
+function detectLayout(text: string) {
   return { lineWidth: 0, indentSeq: listsAreIndented(text), flowCollectionPadding: /[[{] \S/.test(text) };
 }
 
-/** Reads the file under its lock and writes what `edit` makes of it. A broken file is never written to. */
+/** Reads the file under its lock and writes the result of `edit`. A broken file is never overwritten. */
 async function editFile(
   home: WritableHome,
   edit: (text: string, parsed: ParsedYaml) => Promise<string>,
@@ -71,7 +72,7 @@ async function editFile(
 async function editDocument(home: WritableHome, edit: (parsed: ParsedYaml) => void): Promise<void> {
   await editFile(home, async (text, parsed) => {
     edit(parsed);
-    return parsed.document.toString(layoutOf(text));
+    return parsed.document.toString(detectLayout(text));
   });
 }
 
@@ -104,7 +105,7 @@ function isCollection(node: unknown): boolean {
   return node !== null && typeof node === "object" && "items" in node;
 }
 
-/** Single values that stand where a map is needed give way. */
+/** Sets a value; single values on the path are replaced by maps. */
 function setIn(document: YamlDocument, path: readonly string[], value: unknown): void {
   if (!isCollection(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
   for (let depth = 1; depth < path.length; depth++) {
@@ -114,7 +115,7 @@ function setIn(document: YamlDocument, path: readonly string[], value: unknown):
   document.setIn([...path], document.createNode(value));
 }
 
-/** Keeps the node of a single value, so that the comment behind it stays. */
+/** Keeps the node of a single value, so that its comment stays. */
 function setKeeping(document: YamlDocument, path: readonly string[], value: unknown): void {
   const node = document.getIn([...path], true);
   const single = value === null || typeof value !== "object";
@@ -129,7 +130,7 @@ export async function setConfigValue(home: WritableHome, path: readonly string[]
     const spliced = await spliceValue(text, parsed, path, value);
     if (spliced !== undefined) return spliced;
     setKeeping(parsed.document, path, value);
-    return parsed.document.toString(layoutOf(text));
+    return parsed.document.toString(detectLayout(text));
   });
 }
 
@@ -142,22 +143,18 @@ export async function removeConfigValue(home: WritableHome, path: readonly strin
 
 type Tree = { readonly [key: string]: unknown };
 
-function isPlain(value: unknown): value is Tree {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
 function applyDifferences(document: YamlDocument, before: Tree, after: Tree, prefix: readonly string[]): void {
   for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) document.deleteIn([...prefix, key]);
   for (const [key, value] of Object.entries(after)) {
     const path = [...prefix, key];
     const old = Object.hasOwn(before, key) ? before[key] : undefined;
     if (isDeepStrictEqual(old, value)) continue;
-    if (isPlain(old) && isPlain(value) && Object.keys(old).length > 0) applyDifferences(document, old, value, path);
+    if (isRecord(old) && isRecord(value) && Object.keys(old).length > 0) applyDifferences(document, old, value, path);
     else setKeeping(document, path, value);
   }
 }
 
-/** Makes the file say exactly `tree` (which may hold expanded values), touching only what differs. */
+/** Makes the file equal to `tree` (which may hold expanded values) and changes only what differs. */
 export async function saveConfigTree(home: WritableHome, tree: Tree): Promise<void> {
   await editDocument(home, ({ document, tree: before }) => {
     const wanted = restoreReferences(tree, before, home.env) as Tree;

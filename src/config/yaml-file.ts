@@ -1,4 +1,4 @@
-// config.yaml as text, as a document that keeps comments, and as a plain tree with line numbers.
+// Parses config.yaml: a document that keeps comments, and a plain tree with positions.
 import type { Document, ErrorCode, LineCounter, ParsedNode } from "yaml";
 import type { ConfigWarning } from "../core/settings.ts";
 import { mustBeUnique } from "./security-paths.ts";
@@ -8,32 +8,32 @@ const loadYaml = async () => (await import("yaml")).default;
 type Yaml = Awaited<ReturnType<typeof loadYaml>>;
 export type YamlDocument = Document.Parsed<ParsedNode>;
 
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 export interface ParsedYaml {
   readonly document: YamlDocument;
-  /** Makes further documents; here because the package is loaded late. */
+  /** The class for further documents; provided here because the package is loaded lazily. */
   readonly Document: Yaml["Document"];
   /** The plain tree; empty when the text is broken or not a map. */
   readonly tree: { readonly [key: string]: unknown };
   readonly problem: ConfigWarning | undefined;
-  /** Keys outside security that are given twice: the last one counts. */
+  /** Duplicate keys outside security settings: the last one is used. */
   readonly warnings: readonly ConfigWarning[];
-  /** Where a key stands in the text. */
-  locate(path: readonly string[]): Place | undefined;
+  /** The position of a key in the text. */
+  locate(path: readonly string[]): Position | undefined;
 }
 
-/** Our own words: the parser's may quote the line, and the line may hold a secret. */
+/** Own messages: those of the parser may quote the line, which may contain a secret. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   BAD_INDENT: "the indentation does not fit",
   TAB_AS_INDENT: "a tab is used for indentation; use spaces",
   MISSING_CHAR: "a quote, bracket, comma or colon is missing",
   BLOCK_AS_IMPLICIT_KEY: "a nested map starts on the line of its key",
   MULTILINE_IMPLICIT_KEY: "a key runs over several lines; is a colon missing?",
-  UNEXPECTED_TOKEN: "something unexpected stands here",
+  UNEXPECTED_TOKEN: "unexpected text",
   BAD_ALIAS: "a reference (*name) has no anchor",
   RESOURCE_EXHAUSTION: "it is nested too deeply",
   MULTIPLE_DOCS: "the file holds several documents (---)",
@@ -53,7 +53,7 @@ function plain(value: unknown): unknown {
 }
 
 function locator(yaml: Yaml, document: YamlDocument, lines: LineCounter) {
-  return (path: readonly string[]): Place | undefined => {
+  return (path: readonly string[]): Position | undefined => {
     let node: unknown = document.contents;
     let offset: number | undefined;
     for (const key of path) {
@@ -78,7 +78,7 @@ function toTree(document: YamlDocument): { tree: { [key: string]: unknown }; rea
   try {
     value = plain(document.toJS());
   } catch {
-    // The library refuses alias bombs this way.
+    // The library throws for too many alias expansions.
     return { tree: {}, reason: "too many references (*name)" };
   }
   if (value === null || value === undefined) return { tree: {} };
@@ -87,16 +87,16 @@ function toTree(document: YamlDocument): { tree: { [key: string]: unknown }; rea
   return { tree: value as { [key: string]: unknown } };
 }
 
-interface Twice {
+interface DuplicateKey {
   readonly path: readonly string[];
   readonly offset: number;
-  /** Inside a map with an anchor: other places may use it. */
+  /** Inside a map with an anchor, which other keys may reference. */
   readonly shared: boolean;
 }
 
-/** Every key that a map gives more than once. */
-function keysGivenTwice(yaml: Yaml, document: YamlDocument): Twice[] {
-  const found: Twice[] = [];
+/** Every key that occurs more than once in a map. */
+function findDuplicateKeys(yaml: Yaml, document: YamlDocument): DuplicateKey[] {
+  const found: DuplicateKey[] = [];
   const walk = (node: unknown, path: readonly string[], anchored: boolean) => {
     const shared = anchored || (yaml.isCollection(node) && node.anchor !== undefined);
     if (yaml.isSeq(node))
@@ -119,7 +119,7 @@ function keysGivenTwice(yaml: Yaml, document: YamlDocument): Twice[] {
 const TOO_LARGE = "it is larger than 8 MB";
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-function syntaxProblem(reason: string, place?: Place): ConfigWarning {
+function syntaxProblem(reason: string, place?: Position): ConfigWarning {
   const where = place ? `line ${place.line}, column ${place.column}: ` : "";
   return { kind: "syntax", path: "", message: `config.yaml cannot be read: ${where}${reason}`, ...place };
 }
@@ -130,7 +130,7 @@ export async function parseYaml(text: string): Promise<ParsedYaml> {
   try {
     return parseWith(yaml, text.length > MAX_CHARACTERS ? "" : text, text.length > MAX_CHARACTERS);
   } catch (error) {
-    // The stack of the parser is as deep as the text.
+    // The parser recurses as deep as the text is nested.
     if (!(error instanceof RangeError)) throw error;
     return { ...parseWith(yaml, "", false), problem: syntaxProblem(REASONS.RESOURCE_EXHAUSTION ?? "") };
   }
@@ -147,7 +147,7 @@ function parseWith(yaml: Yaml, text: string, tooLarge: boolean): ParsedYaml {
     lineCounter: lines,
     customTags: (tags) => tags.filter((tag) => typeof tag === "string" || tag.tag !== "tag:yaml.org,2002:timestamp"),
   });
-  const placeAt = (offset: number): Place => {
+  const positionAt = (offset: number): Position => {
     const { line, col: column } = lines.linePos(offset);
     return { line, column };
   };
@@ -156,13 +156,13 @@ function parseWith(yaml: Yaml, text: string, tooLarge: boolean): ParsedYaml {
   const error = document.errors[0];
   if (error) {
     const reason = REASONS[error.code] ?? "this is not valid YAML";
-    return { ...base, tree: {}, problem: syntaxProblem(reason, placeAt(error.pos[0])) };
+    return { ...base, tree: {}, problem: syntaxProblem(reason, positionAt(error.pos[0])) };
   }
-  const twice = keysGivenTwice(yaml, document);
+  const twice = findDuplicateKeys(yaml, document);
   const unsafe = twice.find(({ path, shared }) => shared || mustBeUnique(path));
   if (unsafe) {
-    const reason = `${unsafe.path.join(".")} is given twice; keep one of them`;
-    return { ...base, tree: {}, problem: syntaxProblem(reason, placeAt(unsafe.offset)) };
+    const reason = `${unsafe.path.join(".")} is set twice; remove one of them`;
+    return { ...base, tree: {}, problem: syntaxProblem(reason, positionAt(unsafe.offset)) };
   }
   const { tree, reason } = toTree(document);
   const warnings = twice.map(({ path, offset }): ConfigWarning => {
@@ -170,8 +170,8 @@ function parseWith(yaml: Yaml, text: string, tooLarge: boolean): ParsedYaml {
     return {
       kind: "structure",
       path: name,
-      message: `${name} is given twice; the last one counts`,
-      ...placeAt(offset),
+      message: `${name} is set twice; the last one is used`,
+      ...positionAt(offset),
     };
   });
   return { ...base, tree, warnings, problem: reason === undefined ? undefined : syntaxProblem(reason) };

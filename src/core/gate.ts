@@ -1,4 +1,4 @@
-// The one choke point: everything that executes or writes on the machine asks here first.
+// The gate: every tool that executes or writes on the machine asks it first.
 import type { Human } from "./human.ts";
 
 export type Intent =
@@ -8,7 +8,7 @@ export type Intent =
       readonly cwd: string;
       readonly backend: string;
       readonly background?: boolean | undefined;
-      /** The folder of the conversation; deleting outside of it is asked for. `cwd` when absent. */
+      /** The folder of the conversation, `cwd` when absent; deleting files outside it needs approval. */
       readonly workspace?: string | undefined;
     }
   | {
@@ -16,7 +16,7 @@ export type Intent =
       readonly language: "python" | "javascript";
       readonly code: string;
       readonly cwd: string;
-      /** False when the script would run with all rights of the person. */
+      /** False when the script would run without a sandbox. */
       readonly contained?: boolean | undefined;
     }
   /** Text for the standard input of a program that already runs. */
@@ -24,10 +24,10 @@ export type Intent =
       readonly kind: "input";
       /** The command that started the program. */
       readonly command: string;
-      /** What it was given so far. */
+      /** The earlier input of the program. */
       readonly before: string;
       readonly text: string;
-      /** It has a terminal: a carriage return ends a line. */
+      /** True when it has a terminal, where a carriage return ends a line. */
       readonly pty: boolean;
       readonly cwd: string;
       readonly backend: string;
@@ -37,20 +37,20 @@ export type Intent =
       readonly kind: "write";
       readonly path: string;
       readonly cwd: string;
-      /** The file is deleted, moved away or emptied. */
+      /** True when the file is deleted, moved or emptied. */
       readonly removes?: boolean | undefined;
       readonly workspace?: string | undefined;
     }
   | { readonly kind: "read"; readonly path: string; readonly cwd: string }
   | { readonly kind: "fetch"; readonly url: string }
-  /** A message to somebody else: text from outside must not write to people by itself. */
+  /** A message to another user; untrusted text must not cause one without approval. */
   | { readonly kind: "send"; readonly to: string; readonly summary: string }
   /** A durable change that injected text must not make: memory, skill, cron, config. */
   | {
       readonly kind: "durable";
       readonly what: "memory" | "skill" | "cron" | "config";
       readonly summary: string;
-      /** A person is asked for this reason too, whatever was read: "would …". */
+      /** A reason that needs approval in every turn: "would …". */
       readonly because?: string | undefined;
     };
 
@@ -59,9 +59,9 @@ export interface GateContext {
   readonly toolName: string;
   readonly human: Human;
   readonly tainted: boolean;
-  /** Where the outside text of a tainted turn came from, for the question to the person. */
+  /** The source of the untrusted text of a tainted turn, for the approval prompt. */
   readonly origin?: string | undefined;
-  /** The folder that the conversation works in, wherever its shell is now. */
+  /** The folder of the conversation, independent of the shell's current folder. */
   readonly workspace?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -70,16 +70,22 @@ export type Verdict =
   | {
       readonly allowed: true;
       readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed";
-      /** Commands and code: where text from outside the workspace comes from that the output may hold. */
+      /** For commands and code: the source of untrusted text that the output may contain. */
       readonly outside?: string | undefined;
     }
   | {
       readonly allowed: false;
       readonly status: "blocked" | "denied";
-      /** What the model is told: why, and not to try variants. */
+      /** The message for the model: the reason, and not to try variants. */
       readonly message: string;
       readonly rule: string;
     };
+
+/** A model's verdict on one risky action, for `approvals.mode: smart`; `escalate` asks the user. */
+export type Judge = (
+  question: { readonly action: string; readonly reason: string },
+  signal: AbortSignal,
+) => Promise<"approve" | "deny" | "escalate">;
 
 export interface Gate {
   check(intent: Intent, context: GateContext): Promise<Verdict>;

@@ -1,4 +1,4 @@
-// The home of a user as data: read once at the start, handed to everything that needs a path or a variable.
+// The home of a user as data: read once at the start and passed to everything that needs a path or a variable.
 
 export interface Home {
   /** HERMES_HOME of the chosen profile. */
@@ -12,7 +12,7 @@ export interface Home {
   readonly cwd: string;
   /** Who manages this install (`NixOS`, `Homebrew`, …); null when the user does. */
   readonly managedBy: string | null;
-  /** HOME for child processes, when the home brings its own. */
+  /** HOME for child processes: the folder `home` inside the home, when it exists. */
   readonly childHome: string | null;
   /** Why `.env` could not be read: what it sets is missing from `env`. */
   readonly envError?: string | undefined;

@@ -36,7 +36,7 @@ export interface Human {
   readonly present: boolean;
   /** Where the questions appear, for those who watch approvals: `gateway`; the terminal when absent. */
   readonly surface?: string | undefined;
-  /** Where nobody can answer: why, for the model, as the end of a sentence ("nobody is there to allow it"). */
+  /** Where nobody can answer: why, for the model, as the end of a sentence ("no user is available to approve it"). */
   readonly absence?: string | undefined;
   /** The turn is for somebody who is not the owner: tools read nothing of Hermes' homes and no secret files. */
   readonly guest?: boolean | undefined;

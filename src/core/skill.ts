@@ -1,8 +1,8 @@
-// A skill: instructions in a SKILL.md that the agent loads when a task asks for them, as a user message.
+// Skills: instructions in a SKILL.md that the agent loads as a user message when a task needs them.
 import type { Human } from "./human.ts";
 import type { JsonObject } from "./message.ts";
 
-/** When a skill shows up in the prompt: hidden unless all `requires` are there and none of the `fallback` ones is. */
+/** When a skill is listed in the prompt: all `requires` entries are available and none of the `fallback` entries. */
 export interface SkillConditions {
   readonly requires_toolsets: readonly string[];
   readonly requires_tools: readonly string[];
@@ -33,7 +33,7 @@ export interface SkillCredentialFile {
   readonly description?: string | undefined;
 }
 
-/** Something wrong in a SKILL.md, with the line it is in and what to do about it. */
+/** A problem in a SKILL.md with its line and a hint. */
 export interface SkillProblem {
   readonly file: string;
   readonly line: number;
@@ -41,9 +41,9 @@ export interface SkillProblem {
   readonly hint: string;
 }
 
-/** The front matter of a SKILL.md, every field in one shape whatever way it was written. */
+/** The parsed front matter of a SKILL.md, independent of the notation of its fields. */
 export interface SkillHeader {
-  /** Undefined when the file does not say: its folder's name counts then. */
+  /** Undefined when missing: the name of the folder is used. */
   readonly name?: string | undefined;
   readonly description: string;
   readonly version?: string | undefined;
@@ -65,7 +65,7 @@ export interface SkillHeader {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** A folder that holds skills. The first root that has a name wins in lists. */
+/** A folder of skills. When several roots have a skill of the same name, lists use the first. */
 export interface SkillRoot {
   readonly path: string;
   readonly kind: "home" | "external" | "plugin";
@@ -92,23 +92,23 @@ export interface SkillListing {
   readonly categories: ReadonlyMap<string, string>;
 }
 
-/** What the prompt's index depends on. */
+/** The inputs of the prompt's index. */
 export interface SkillView {
   readonly toolNames: readonly string[];
   readonly toolsets: readonly string[];
   readonly platform?: string | undefined;
 }
 
-/** Who loads a skill, and for which conversation. */
+/** The conversation that loads a skill. */
 export interface SkillRequest {
   readonly conversationId: string;
   readonly sessionId: string;
   readonly human: Human;
   readonly signal: AbortSignal;
   readonly platform?: string | undefined;
-  /** Text from outside was read in this turn. */
+  /** True when the turn has read untrusted text. */
   readonly tainted?: boolean | undefined;
-  /** Secrets are asked for at a local terminal only; elsewhere the person is told how to set them there. */
+  /** Secrets are requested in a local terminal only; other surfaces show how to set them. */
   readonly local: boolean;
 }
 
@@ -116,7 +116,7 @@ export type SkillActivation =
   | { readonly ok: true; readonly name: string; readonly text: string; readonly notes: readonly string[] }
   | { readonly ok: false; readonly error: string; readonly hint: string };
 
-/** A change that an agent wrote and the guard stopped: not loaded until a person approves it. */
+/** A change by the agent that the guard quarantined; not active until the user approves it. */
 export interface QuarantinedSkill {
   readonly id: string;
   readonly name: string;
@@ -127,28 +127,28 @@ export interface QuarantinedSkill {
   readonly findings: readonly string[];
 }
 
-/** The skills of a home, as every surface holds them. */
+/** The skills of a home. */
 export interface Skills {
-  /** Every skill that is enabled here and runs on this system; broken ones with their problems. */
+  /** Every skill that is enabled and supports this system, and the problems of broken ones. */
   list(options?: { readonly platform?: string | undefined; readonly everything?: boolean }): Promise<SkillListing>;
   /** The text for the system prompt; empty without skills. */
   index(view: SkillView): Promise<string>;
-  /** The user message that loads a skill; `instruction` is what the person wants done with it. */
+  /** The user message that loads a skill; `instruction` is the user's request. */
   activate(name: string, request: SkillRequest, instruction?: string): Promise<SkillActivation>;
   /** One user message for several skills; throws UserError when one does not exist. */
   preload(names: readonly string[], request: SkillRequest): Promise<{ text: string; notes: readonly string[] }>;
   /** `/name` → skill, for dynamic slash commands and gateways. */
   commands(options?: { readonly platform?: string | undefined }): Promise<ReadonlyMap<string, SkillEntry>>;
-  /** Variables that the skills loaded in a conversation may pass to its commands. */
+  /** Variables that loaded skills pass to a conversation's commands. */
   passthrough(conversationId: string): { readonly [name: string]: string };
   /** Files with credentials that the loaded skills declared and that exist. */
   credentialFiles(conversationId: string): readonly string[];
-  /** Forgets what was read, and tells what changed since the last look. */
+  /** Reads the skills again and returns the differences since the last call. */
   reload(): Promise<{ added: readonly string[]; removed: readonly string[]; total: number }>;
   quarantined(): Promise<readonly QuarantinedSkill[]>;
-  /** What a quarantined change would write: path → text, null for a removal. */
+  /** The files of a quarantined change: path → text, null for a removal. */
   quarantinedFiles(id: string): Promise<{ readonly [path: string]: string | null }>;
-  /** Puts a quarantined change in place; the person has looked at it. */
+  /** Applies a quarantined change that the user has reviewed. */
   approve(id: string): Promise<{ readonly name: string; readonly dir: string }>;
   reject(id: string): Promise<void>;
 }
@@ -160,7 +160,7 @@ export const NO_CONDITIONS: SkillConditions = {
   fallback_for_tools: [],
 };
 
-/** The word after the slash: lower case, only letters, digits and single hyphens; empty when nothing is left. */
+/** The slash command of a skill: lower-case letters, digits and single hyphens; empty when none remain. */
 export function skillCommandName(name: string): string {
   return name
     .toLowerCase()
@@ -170,7 +170,7 @@ export function skillCommandName(name: string): string {
     .replaceAll(/^-|-$/g, "");
 }
 
-/** Whether the conversation's tools let a skill show up. With no tool information everything shows. */
+/** True when the conversation's tools meet the conditions of a skill, or when the tools are unknown. */
 export function skillShows(conditions: SkillConditions, view: Pick<SkillView, "toolNames" | "toolsets">): boolean {
   if (view.toolNames.length === 0 && view.toolsets.length === 0) return true;
   const tools = new Set(view.toolNames);

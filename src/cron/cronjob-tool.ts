@@ -137,7 +137,7 @@ async function reasonToAsk(action: Action, args: Args, options: CronjobToolOptio
   if (action !== "create") return undefined;
   const removed = await (await options.actions()).removedLike(toJobInput(args));
   if (!removed) return undefined;
-  return `would create the job "${removed.name}" again, which was removed on ${new Date(removed.at).toISOString().slice(0, 10)}`;
+  return `would recreate the job "${removed.name}", which was removed on ${new Date(removed.at).toISOString().slice(0, 10)}`;
 }
 
 /** Why the gate denies the change; undefined when it allows it. */

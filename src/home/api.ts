@@ -1,4 +1,4 @@
-// The home directory, the profile and the environment: read once here, passed on as data.
+// Opens the home: reads the directory, the profile and the environment once and returns them as data.
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -33,8 +33,8 @@ function choose(host: Host, flag: string | undefined): { path: string; root: str
 }
 
 const ENV_ERRORS: { readonly [code: string]: string } = {
-  EACCES: "you may not read it",
-  EPERM: "you may not read it",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EISDIR: "it is a folder",
 };
 
@@ -55,7 +55,7 @@ function readEnvFile(path: string, warnings: string[]): EnvFile {
   const values = parseEnvFile(decodeEnvFile(bytes));
   const cleaned = cleanSecrets(values);
   if (cleaned.length > 0) {
-    warnings.push(`${path}: characters that cannot be part of a key were left out of ${cleaned.join(", ")}`);
+    warnings.push(`${path}: characters that cannot be part of a key were removed from ${cleaned.join(", ")}`);
   }
   return { values };
 }
@@ -75,10 +75,10 @@ function managedBy(path: string, env: Host["env"]): string | null {
   return managerName(readFileSync(marker, "utf8")) ?? "NixOS";
 }
 
-/** Where each environment came from, so that its `.env` can be read again. */
+/** The source of each environment, so that its `.env` can be read again. */
 const sources = new WeakMap<object, { readonly host: Host["env"]; readonly path: string }>();
 
-/** Reads `.env` again and puts what changed into the home's environment. The names that changed. */
+/** Reads `.env` again, updates the environment of the home, and returns the names that changed. */
 export function rereadEnv(home: Home): string[] {
   const source = sources.get(home.env);
   if (!source) return [];
@@ -96,10 +96,10 @@ export function rereadEnv(home: Home): string[] {
   return changed;
 }
 
-/** Read by every command, so that they are looked at by every command. */
+/** Files whose modes are checked by every command. */
 const SECRET_FILES = [".env", "auth.json", "config.yaml"];
 
-/** Chooses the home and the profile, applies `.env`, and gives back the words that are not ours. */
+/** Chooses the home and the profile, applies `.env`, and returns the remaining arguments. */
 export function openHome(
   argv: readonly string[],
   host: Host = realHost(),
@@ -124,7 +124,7 @@ export function openHome(
     cwd: host.cwd,
     managedBy: manager,
     childHome: statSync(ownHome, { throwIfNoEntry: false })?.isDirectory() ? ownHome : null,
-    ...(file.error === undefined ? {} : { envError: file.error }),
+    envError: file.error,
   };
   return { home, rest, warnings };
 }

@@ -1,10 +1,10 @@
-// The folder that a home is in: looked at once, before anything inside is opened.
+// Checks the folder of the home before anything inside is opened.
 import { accessSync, constants, statSync } from "node:fs";
 import { UserError } from "../core/failure.ts";
 
-const OWN_FOLDER = "Set HERMES_HOME to a folder of your own.";
+const OWN_FOLDER = "Set HERMES_HOME to a folder that you own.";
 
-/** Throws when there is something in the place of the home that cannot be one. A home that is not there yet is fine. */
+/** Throws when the path is not a folder or cannot be opened. A home that does not exist yet is fine. */
 export function requireHomeFolder(path: string): void {
   try {
     const info = statSync(path, { throwIfNoEntry: false });
@@ -16,7 +16,7 @@ export function requireHomeFolder(path: string): void {
     if (code === "ENOTDIR")
       throw new UserError(`the home ${path} is inside something that is not a folder`, { hint: OWN_FOLDER });
     if (code === "EACCES" || code === "EPERM")
-      throw new UserError(`the home ${path} may not be opened: it belongs to another user, or its mode forbids it`, {
+      throw new UserError(`the home ${path} cannot be opened: it belongs to another user, or its mode forbids it`, {
         hint: `Check it with ls -ld ${path}. ${OWN_FOLDER}`,
       });
     throw error;

@@ -1,4 +1,4 @@
-// The folders of a home, made when they are missing, closed to other users.
+// Creates the folders of a home and keeps its files private.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,18 +8,18 @@ function isOn(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "false", "no", "off"].includes(value.toLowerCase());
 }
 
-/** Modes are left to whoever manages the install, or says so. */
+/** True when file modes must not be changed: the install is managed, or a variable says so. */
 function leavesModesAlone(home: ModeSettings): boolean {
   const { HERMES_SKIP_CHMOD, HERMES_CONTAINER } = home.env;
   return home.managedBy !== null || isOn(HERMES_SKIP_CHMOD) || isOn(HERMES_CONTAINER);
 }
 
-/** In a container, files that are there already may be shared with the outside on purpose. */
+/** In a container, existing files may be shared with the host on purpose. */
 function inContainer(): boolean {
   return existsSync("/.dockerenv") || existsSync("/run/.containerenv");
 }
 
-/** What decides about modes. */
+/** The fields of a home that decide about modes. */
 export interface ModeSettings {
   readonly path: string;
   readonly env: { readonly [name: string]: string | undefined };
@@ -32,22 +32,22 @@ function folderMode(home: ModeSettings): number {
 }
 
 export interface LayoutReport {
-  /** Folders that were made now. */
+  /** Folders that were created. */
   readonly created: readonly string[];
-  /** Folders that others may enter although nobody asked for it; their mode is not touched. */
+  /** Folders that other users may enter although HERMES_HOME_MODE does not allow it; their mode is not changed. */
   readonly open: readonly string[];
 }
 
 const CANNOT_WRITE = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"]);
 
 function makeFolder(path: string, mode: number | undefined): void {
-  mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
+  mkdirSync(path, { recursive: true, mode });
   if (mode !== undefined) chmodSync(path, mode);
 }
 
 /**
- * Makes missing folders with mode 0700, or HERMES_HOME_MODE. Existing folders keep the mode that they have. Where the home
- * cannot be written to, the folders inside are left to whoever needs one: reading goes on.
+ * Creates missing folders with mode 0700 or HERMES_HOME_MODE. Existing folders keep their mode. In a read-only home,
+ * missing folders are skipped so that commands that only read still work.
  */
 export function ensureHomeLayout(home: ModeSettings): LayoutReport {
   const free = leavesModesAlone(home);
@@ -72,7 +72,7 @@ export function ensureHomeLayout(home: ModeSettings): LayoutReport {
   return { created, open };
 }
 
-/** What others may do with files of this home: nothing, unless the home itself was opened to them on purpose. */
+/** The permissions of other users on files: none, unless HERMES_HOME_MODE opens the home. */
 function allowedToOthers(home: ModeSettings): number {
   return folderMode(home) & 0o066;
 }
@@ -84,19 +84,19 @@ function tighten(path: string, allowed: number): void {
   try {
     chmodSync(path, info.mode & (0o700 | allowed));
   } catch {
-    // A read-only disk, or a file system without modes: the audit tells.
+    // A read-only disk or a file system without modes: `hermes security audit` reports it.
     return;
   }
 }
 
-/** Takes away what other users may do with these files of the home, where they are ours. Missing ones are passed over. */
+/** Removes permissions of other users from these files, if they belong to this user. Missing files are skipped. */
 export function tightenFiles(home: ModeSettings, names: readonly string[]): void {
   if (process.platform === "win32" || leavesModesAlone(home)) return;
   const allowed = allowedToOthers(home);
   for (const name of names) tighten(join(home.path, name), allowed);
 }
 
-/** Makes the file of a database, readable by its owner only, before SQLite does it by the umask; tightens an existing one. */
+/** Creates the file of a database readable by its owner only, because SQLite would use the umask. Returns its path. */
 export function privateDatabase(home: ModeSettings, name: string): string {
   const path = join(home.path, name);
   if (process.platform === "win32" || leavesModesAlone(home)) return path;
@@ -108,7 +108,7 @@ export function privateDatabase(home: ModeSettings, name: string): string {
     if (!statSync(home.path, { throwIfNoEntry: false })) makeFolder(home.path, folderMode(home));
     closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // Opening it says what is wrong.
+    // Opening the database reports the error.
     return path;
   }
   return path;

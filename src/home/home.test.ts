@@ -24,7 +24,7 @@ function host(env: Host["env"] = {}, platform = "linux"): Host {
 }
 
 describe("choosing the home", () => {
-  it("is ~/.hermes when nothing is said", () => {
+  it("is ~/.hermes by default", () => {
     const { home, rest } = openHome(["chat", "-q", "hi"], host());
     expect(home).toMatchObject({ path: root, root, profile: "default", cwd: user, managedBy: null, childHome: null });
     expect(rest).toEqual(["chat", "-q", "hi"]);
@@ -60,7 +60,7 @@ describe("choosing the home", () => {
     expect(opened.rest).toEqual(rest);
   });
 
-  it("leaves words alone that are no profile flag", () => {
+  it("keeps arguments that are no profile flag", () => {
     expect(openHome(["chat", "-p", "two words"], host()).rest).toEqual(["chat", "-p", "two words"]);
     expect(openHome(["run", "--", "-p", "work"], host())).toMatchObject({
       rest: ["run", "--", "-p", "work"],
@@ -77,7 +77,7 @@ describe("choosing the home", () => {
     expect(openHome([], host({ HERMES_HOME: elsewhere })).home).toMatchObject({ root: join(user, "x"), profile: "a" });
   });
 
-  it("follows active_profile, and -p default goes back", () => {
+  it("follows active_profile, and -p default overrides it", () => {
     writeFileSync(join(root, "active_profile"), "play\n");
     expect(openHome([], host()).home.profile).toBe("play");
     expect(openHome(["-p", "default"], host()).home).toMatchObject({ path: root, profile: "default" });
@@ -85,7 +85,7 @@ describe("choosing the home", () => {
     expect(openHome([], host()).home.profile).toBe("default");
   });
 
-  it("names the existing profiles when the asked one is missing", () => {
+  it("lists the existing profiles when the requested one is missing", () => {
     const attempt = () => openHome(["-p", "wrok"], host());
     expect(attempt).toThrow(UserError);
     try {
@@ -106,7 +106,7 @@ describe("choosing the home", () => {
 });
 
 describe("the environment", () => {
-  it("lets .env win over the shell and keeps the rest", () => {
+  it("prefers .env to the shell and keeps the rest", () => {
     writeFileSync(join(root, ".env"), 'OPENAI_API_KEY="from file"\n');
     const { env } = openHome([], host({ OPENAI_API_KEY: "from shell", PATH: "/bin" })).home;
     expect(env).toMatchObject({ OPENAI_API_KEY: "from file", PATH: "/bin" });
@@ -138,7 +138,7 @@ describe("the environment", () => {
     expect(openHome([], host({ HERMES_MANAGED: value })).home.managedBy).toBe(name);
   });
 
-  it("sees the marker file and a home for children", () => {
+  it("detects the marker file and a home for child processes", () => {
     writeFileSync(join(root, ".managed"), "");
     mkdirSync(join(root, "home"));
     expect(openHome([], host()).home).toMatchObject({ managedBy: "NixOS", childHome: join(root, "home") });
@@ -148,7 +148,7 @@ describe("the environment", () => {
 describe("ensureHomeLayout", () => {
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  it("makes folders closed to others and leaves existing ones as they are", () => {
+  it("creates private folders and does not change existing ones", () => {
     mkdirSync(join(root, "skills"), { mode: 0o755 });
     const { home } = openHome([], host({ HERMES_CONTAINER: "" }));
     const report = ensureHomeLayout(home);
@@ -157,7 +157,7 @@ describe("ensureHomeLayout", () => {
     expect(ensureHomeLayout(home).created).toEqual([]);
   });
 
-  it("follows HERMES_HOME_MODE unless modes are not ours to set", () => {
+  it("uses HERMES_HOME_MODE unless modes are managed elsewhere", () => {
     const { home } = openHome([], host({ HERMES_HOME_MODE: "0750", HERMES_HOME: join(user, "new") }));
     ensureHomeLayout(home);
     if (report750Applies()) expect(modeOf(join(user, "new", "cron"))).toBe(0o750);
@@ -166,7 +166,7 @@ describe("ensureHomeLayout", () => {
   });
 });
 
-/** In a container the modes belong to whoever runs it. */
+/** In a container, modes are not checked. */
 function report750Applies(): boolean {
   return !["/.dockerenv", "/run/.containerenv"].some((path) => statSync(path, { throwIfNoEntry: false }));
 }

@@ -1,4 +1,4 @@
-// Profiles: several homes under one root, and how the command line, the environment or a file choose one.
+// Profiles: several homes under one root, chosen by the command line, the environment or a file.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -6,7 +6,7 @@ import { UserError } from "../core/failure.ts";
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const RESERVED = ["hermes", "default", "test", "tmp", "root", "sudo"];
 
-/** Why this name cannot be given to a new profile; undefined when it can. */
+/** Why this name is not valid for a new profile; undefined when it is. */
 export function profileNameProblem(name: string): string | undefined {
   if (!NAME.test(name)) {
     return `"${name}" is not a profile name: use 1 to 64 lower-case letters, digits, "-" and "_", starting with a letter or digit`;
@@ -14,7 +14,7 @@ export function profileNameProblem(name: string): string | undefined {
   return RESERVED.includes(name) ? `"${name}" is reserved` : undefined;
 }
 
-/** The profile named on the command line (the last one wins) and the words without it. Words after `--` are not ours. */
+/** The profile named on the command line (the last one wins) and the arguments without it. Arguments after `--` are kept. */
 export function takeProfileFlag(argv: readonly string[]): { name: string | undefined; rest: string[] } {
   const rest: string[] = [];
   let name: string | undefined;
@@ -63,14 +63,14 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** The home of a profile that must exist; `from` says who asked for it, for the message. */
+/** The home of an existing profile; `from` names its source for the error message. */
 export function profileHome(root: string, name: string, from: string): string {
   if (name === "default") return root;
   const path = join(root, "profiles", name);
   const valid = NAME.test(name);
   if (valid && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
   const reason = valid ? "there is no such profile" : "that is not a profile name";
-  const undo = from === "" ? "" : ` Go back to the default profile: hermes -p default, or remove ${from}.`;
+  const undo = from === "" ? "" : ` Use the default profile: hermes -p default, or remove ${from}.`;
   throw new UserError(`profile "${name}"${from === "" ? "" : ` (from ${from})`}: ${reason}`, {
     hint: `Existing profiles: ${listProfiles(root).join(", ")}.${undo}`,
   });

@@ -1,4 +1,4 @@
-// Folders that come with the program (skills, optional skills), wherever it was built or installed.
+// Finds the folders that are shipped with the program (skills, optional skills).
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Home } from "../core/home.ts";

@@ -74,7 +74,7 @@ it("follows no link out of the folder", async () => {
   expect(existsSync(join(outside, "precious.txt"))).toBe(true);
 });
 
-it("sweeps at the end of a program, once a day, and does not mind a missing folder", async () => {
+it("sweeps when closed, once a day, and accepts a missing folder", async () => {
   const at = (path: string) => startSpillSweeper({ path } as Home, { keep_days: 14, keep_mb: 1000 }).close();
   put("s/a.txt", 20 * DAY);
   await at(home);

@@ -1,4 +1,4 @@
-// Tool results that were too large for the window are kept as files; this removes old ones, and the oldest of too many.
+// Removes old files of tool results that were too large for the context window.
 import { lstat, readdir, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
@@ -6,14 +6,14 @@ import type { Home } from "../core/home.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The first look of a program that keeps running; the start is over by then. */
-const FIRST_LOOK_MS = 90_000;
+/** Delay of the first sweep, so that it does not slow down the start. */
+const FIRST_SWEEP_MS = 90_000;
 const STAMP = ".swept";
 
 export interface SpillLimits {
-  /** Files older than this go. */
+  /** Files older than this are removed. */
   readonly maxAgeMs: number;
-  /** Above this the oldest go. */
+  /** Above this total, the oldest files are removed. */
   readonly maxBytes: number;
 }
 
@@ -23,13 +23,13 @@ interface Found {
   readonly at: number;
 }
 
-/** Plain files below the folder, one level of folders deep; links are left alone. */
-async function filesIn(folder: string, depth = 1): Promise<Found[]> {
+/** Regular files in the folder and one level below; links are skipped. */
+async function listFiles(folder: string, depth = 1): Promise<Found[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found: Found[] = [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && depth > 0) found.push(...(await filesIn(path, depth - 1)));
+    if (entry.isDirectory() && depth > 0) found.push(...(await listFiles(path, depth - 1)));
     if (!entry.isFile() || entry.name === STAMP) continue;
     const info = await lstat(path).catch(() => null);
     if (info) found.push({ path, bytes: info.size, at: info.mtimeMs });
@@ -37,7 +37,7 @@ async function filesIn(folder: string, depth = 1): Promise<Found[]> {
   return found;
 }
 
-/** A conversation's folder goes with its last file; one that is not empty refuses. */
+/** Removes empty folders of conversations; rmdir fails for the others. */
 async function removeEmptyFolders(folder: string, now: number): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name);
@@ -46,13 +46,13 @@ async function removeEmptyFolders(folder: string, now: number): Promise<void> {
   }
 }
 
-/** What was written within the last hour stays: somebody may be reading it. Answers with what went. */
+/** Keeps files of the last hour, which may be in use. Returns what was removed. */
 export async function sweepSpills(
   folder: string,
   limits: SpillLimits,
   now: number = Date.now(),
 ): Promise<{ readonly files: number; readonly bytes: number }> {
-  const found = (await filesIn(folder)).sort((a, b) => a.at - b.at);
+  const found = (await listFiles(folder)).sort((a, b) => a.at - b.at);
   let total = found.reduce((sum, file) => sum + file.bytes, 0);
   let files = 0;
   let bytes = 0;
@@ -68,7 +68,7 @@ export async function sweepSpills(
   return { files, bytes };
 }
 
-/** Once a day for all programs of the home together: the stamp's age decides. */
+/** Sweeps once a day for all processes of the home, by the age of a stamp file. */
 async function sweepDaily(folder: string, limits: SpillLimits): Promise<void> {
   const stamp = join(folder, STAMP);
   const last = await stat(stamp).catch(() => null);
@@ -80,25 +80,25 @@ async function sweepDaily(folder: string, limits: SpillLimits): Promise<void> {
 }
 
 export interface SpillSweeper {
-  /** The last chance of a program that ran for a moment only. Never throws. */
+  /** Sweeps once more, for processes that run only briefly. Never throws. */
   close(): Promise<void>;
 }
 
-/** Looks a while after the start, then daily, and at the end. */
+/** Sweeps some time after the start, then daily, and when closed. */
 export function startSpillSweeper(
   home: Home,
   keep: Pick<Config["tool_output"], "keep_days" | "keep_mb">,
 ): SpillSweeper {
   const folder = join(home.path, "cache", "tool-results");
   const limits = { maxAgeMs: keep.keep_days * DAY_MS, maxBytes: keep.keep_mb * 1_000_000 };
-  const look = () => sweepDaily(folder, limits).catch(() => undefined);
-  const first = setTimeout(look, FIRST_LOOK_MS).unref();
-  const daily = setInterval(look, DAY_MS).unref();
+  const sweep = () => sweepDaily(folder, limits).catch(() => undefined);
+  const first = setTimeout(sweep, FIRST_SWEEP_MS).unref();
+  const daily = setInterval(sweep, DAY_MS).unref();
   return {
     close: async () => {
       clearTimeout(first);
       clearInterval(daily);
-      await look();
+      await sweep();
     },
   };
 }

@@ -1,9 +1,9 @@
-// Which wire dialect a model is spoken to in: explicit setting, then rules per model, then rules per URL.
+// Chooses the wire dialect of a model: an explicit setting, then rules per model, then rules per URL.
 import type { TransportName } from "../core/provider.ts";
-import { hostOf } from "./keys/key-hosts.ts";
+import { parseHost } from "./keys/key-hosts.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 
-/** The model's own name without its maker: `openai/gpt-5` → `gpt-5`. */
+/** The name of the model without its maker: `openai/gpt-5` → `gpt-5`. */
 export function bareModel(model: string): string {
   return model.slice(model.lastIndexOf("/") + 1).toLowerCase();
 }
@@ -29,7 +29,7 @@ function byModel(provider: string, model: string): TransportName | undefined {
 }
 
 function byUrl(url: string): TransportName | undefined {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return undefined;
   const path = new URL(url).pathname.replace(/\/+$/, "");
   if (path.endsWith("/anthropic") || host === "api.anthropic.com") return "anthropic_messages";
@@ -39,7 +39,7 @@ function byUrl(url: string): TransportName | undefined {
 
 const KEEP_CHAT = new Set(["nous", "azure-foundry", "copilot", "copilot-acp", "opencode-zen", "opencode-go"]);
 
-export interface ApiModeQuestion {
+export interface ApiModeOptions {
   readonly spec: ProviderSpec;
   readonly model: string;
   readonly baseUrl: string;
@@ -47,13 +47,13 @@ export interface ApiModeQuestion {
   readonly explicit?: TransportName | undefined;
 }
 
-export function apiMode(question: ApiModeQuestion): TransportName {
-  const { spec, model } = question;
+export function apiMode(options: ApiModeOptions): TransportName {
+  const { spec, model } = options;
   if (spec.transport === "offline") return "offline";
-  if (question.explicit) return question.explicit;
+  if (options.explicit) return options.explicit;
   const ruled = byModel(spec.id, model);
   if (ruled) return ruled;
-  const mode = byUrl(question.baseUrl) ?? spec.transport;
+  const mode = byUrl(options.baseUrl) ?? spec.transport;
   const upgrade = mode === "chat_completions" && GPT_5.test(bareModel(model));
-  return upgrade && !question.local && !KEEP_CHAT.has(spec.id) ? "codex_responses" : mode;
+  return upgrade && !options.local && !KEEP_CHAT.has(spec.id) ? "codex_responses" : mode;
 }

@@ -1,4 +1,4 @@
-// The catalog: every provider once, found by id or alias.
+// The catalog of providers, with lookup by id and alias.
 import { nearest } from "../lib/nearest.ts";
 import { DIRECT } from "./catalog/direct.ts";
 import { GATEWAYS } from "./catalog/gateways.ts";

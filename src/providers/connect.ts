@@ -1,48 +1,48 @@
-// Opens the models of a home: what is configured, else a server on this machine, else the offline model.
+// The models of a home: the configured one, else a server on this machine, else the offline model.
 import { type Failure, UserError } from "../core/failure.ts";
 import type { TransportName } from "../core/provider.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import { auxiliaryAsk } from "./auxiliary-ask.ts";
+import { auxiliarySelection } from "./auxiliary-model.ts";
 import { ProviderClient } from "./calls/client.ts";
 import { discoverLocal, type ProbeTarget } from "./discover.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ModelFacts } from "./facts/limits.ts";
 import { Credentials } from "./keys/credentials.ts";
-import { type ModelAsk, type ResolveContext, resolveEndpoint } from "./resolve.ts";
+import { type ModelSelection, type ResolveContext, resolveEndpoint } from "./resolve.ts";
 import type { ProviderSettings } from "./settings.ts";
 import type { Transport } from "./transports/transport.ts";
 
 export interface ModelsOptions {
   readonly settings: ProviderSettings;
   readonly env: { readonly [name: string]: string | undefined };
-  /** `auth.json` and `context_length_cache.yaml` live here. */
+  /** Path of `auth.json`. */
   readonly authPath: string;
   /** The `.env` of the home, for messages. */
   readonly envPath?: string | undefined;
   readonly globalAuthPath?: string | undefined;
   readonly windowCachePath: string | null;
   readonly ledger: UsageLedger;
-  /** Trouble that must not stop an answer: the ledger or the key file could not be written. */
+  /** Gets errors that must not stop an answer: the ledger or the key file could not be written. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Where to look for local servers; the usual ports unless given. */
+  /** Where to look for local servers; default: the usual ports. */
   readonly probeTargets?: readonly ProbeTarget[] | undefined;
 }
 
 export interface Connected {
   readonly provider: ProviderClient;
   readonly endpoint: Endpoint;
-  /** For the person: how the model was found, which fallbacks were left out. */
+  /** For the user: how the model was found, which fallbacks are ignored. */
   readonly notes: readonly string[];
 }
 
 export const OFFLINE_NOTE =
   "No model is configured: the built-in offline model answers. Connect a real one with `hermes auth add openrouter` (or another provider), or start Ollama.";
 
-function asError({ message, hint }: Failure): UserError {
-  return new UserError(message, hint ? { hint } : {});
+function toUserError({ message, hint }: Failure): UserError {
+  return new UserError(message, { hint });
 }
 
-/** The models of one home. One per process; providers made from it share facts, keys and ledger. */
+/** The models of one home; its clients share model facts, keys and the ledger. */
 export class Models {
   readonly #options: ModelsOptions;
   readonly credentials: Credentials;
@@ -55,13 +55,13 @@ export class Models {
     const { settings, globalAuthPath } = options;
     this.credentials = new Credentials({
       path: options.authPath,
-      strategies: settings.poolStrategies,
-      ...(globalAuthPath ? { globalPath: globalAuthPath } : {}),
+      strategies: settings.config.credential_pool_strategies,
+      globalPath: globalAuthPath,
     });
-    const { contextLength } = settings;
+    const contextLength = settings.config.model.context_length;
     this.facts = new ModelFacts({
       cachePath: options.windowCachePath,
-      ...(contextLength === undefined ? {} : { configured: { model: settings.model.model, contextLength } }),
+      configured: contextLength === undefined ? undefined : { model: settings.model.model, contextLength },
     });
   }
 
@@ -69,21 +69,19 @@ export class Models {
     return this.#options.settings;
   }
 
-  /** Configuration, variables and stored keys as resolution wants them. Read once; `refresh` reads them again. */
+  /** Configuration, variables and stored keys, for `resolveEndpoint`. Read once, and again after `refresh`. */
   context(): Promise<ResolveContext> {
     const { settings, env, envPath } = this.#options;
-    this.#context ??= this.credentials
-      .overview()
-      .then((overview) => ({ settings, env, ...(envPath ? { envPath } : {}), ...overview }));
+    this.#context ??= this.credentials.overview().then((overview) => ({ settings, env, envPath, ...overview }));
     return this.#context;
   }
 
-  /** Waits for what is still being written. */
+  /** Waits until all writes are done. */
   async close(): Promise<void> {
     await this.credentials.settled();
   }
 
-  /** Reads keys and variables anew at the next use. */
+  /** Keys and variables are read again at the next use. */
   refresh(): void {
     this.#context = undefined;
   }
@@ -106,27 +104,27 @@ export class Models {
       credentials: this.credentials,
       ledger: this.#options.ledger,
       facts: this.facts,
-      cacheTtl: settings.cacheTtl,
+      cacheTtl: settings.config.prompt_caching.cache_ttl,
       transport: (name) => this.#transport(name),
       onError: this.#options.onError ?? (() => undefined),
     });
   }
 
-  /** The endpoint for the ask. Only where no model is asked for or configured: a local server, else offline, with a note. */
-  async resolve(ask: ModelAsk): Promise<{ endpoint: Endpoint; notes: string[] } | { failure: Failure }> {
+  /** The endpoint of the selection. When no model is selected or configured: a local server, else the offline model. */
+  async resolve(selection: ModelSelection): Promise<{ endpoint: Endpoint; notes: string[] } | { failure: Failure }> {
     const context = await this.context();
-    const resolution = resolveEndpoint(ask, context);
+    const resolution = resolveEndpoint(selection, context);
     if (resolution.ok) return { endpoint: resolution.endpoint, notes: [] };
     if (!resolution.noProvider) return { failure: resolution.failure };
-    const wanted = ask.model || this.settings.model.model;
-    const found = await this.#onThisMachine(wanted, context);
+    const wanted = selection.model || this.settings.model.model;
+    const found = await this.#findLocal(wanted, context);
     if (found) return found;
     if (wanted !== "") return { failure: resolution.failure };
     const offline = resolveEndpoint({ provider: "offline", model: "offline" }, context);
     return offline.ok ? { endpoint: offline.endpoint, notes: [OFFLINE_NOTE] } : { failure: offline.failure };
   }
 
-  async #onThisMachine(wanted: string, context: ResolveContext) {
+  async #findLocal(wanted: string, context: ResolveContext) {
     const { probeTargets } = this.#options;
     const server = await discoverLocal(probeTargets ? { targets: probeTargets } : {});
     if (!server) return undefined;
@@ -140,7 +138,7 @@ export class Models {
     };
   }
 
-  /** The fallbacks that can be used; the others are named in the notes. A key that cannot be used is an error. */
+  /** The fallbacks that can be used; the notes name the others. Throws when a key cannot be used. */
   async fallbacks(): Promise<{ endpoints: Endpoint[]; notes: string[] }> {
     const context = await this.context();
     const endpoints: Endpoint[] = [];
@@ -148,25 +146,26 @@ export class Models {
     for (const choice of this.settings.fallbacks) {
       const found = resolveEndpoint(choice, context);
       if (found.ok) endpoints.push(found.endpoint);
-      else if (found.failure.kind === "auth") throw asError(found.failure);
-      else notes.push(`Fallback ${choice.provider}/${choice.model} is left out: ${found.failure.message}`);
+      else if (found.failure.kind === "auth") throw toUserError(found.failure);
+      else notes.push(`Fallback ${choice.provider}/${choice.model} is ignored: ${found.failure.message}`);
     }
     return { endpoints, notes };
   }
 
-  /** A side task fails quietly, so a key of it that cannot be used is said before the conversation begins. */
+  /** Side tasks fail silently, so an unusable key of a side task is reported before the conversation begins. */
   async #checkSideKeys(): Promise<void> {
     const context = await this.context();
-    for (const task of Object.values(this.settings.auxiliary)) {
-      const ask = auxiliaryAsk(task);
-      const found = ask && (ask.apiKey || ask.keyVar) ? resolveEndpoint(ask, context) : undefined;
-      if (found && !found.ok && found.failure.kind === "auth") throw asError(found.failure);
+    const { auxiliary } = this.settings.config;
+    for (const task of Object.keys(auxiliary)) {
+      const selection = auxiliarySelection(auxiliary, task);
+      const found = selection?.apiKey ? resolveEndpoint(selection, context) : undefined;
+      if (found && !found.ok && found.failure.kind === "auth") throw toUserError(found.failure);
     }
   }
 
-  /** Opens a provider for a conversation. A primary without a key gives way to the first fallback that has one. */
-  async connect(ask: ModelAsk = {}): Promise<Connected> {
-    const resolved = await this.resolve(ask);
+  /** Opens a provider for a conversation. If the primary model has no key, the first fallback that has one is used. */
+  async connect(selection: ModelSelection = {}): Promise<Connected> {
+    const resolved = await this.resolve(selection);
     const { endpoints, notes } = await this.fallbacks();
     await this.#checkSideKeys();
     if ("endpoint" in resolved) {
@@ -178,7 +177,7 @@ export class Models {
     }
     const { failure } = resolved;
     const [first, ...rest] = endpoints;
-    if (!first || failure.kind === "auth") throw asError(failure);
+    if (!first || failure.kind === "auth") throw toUserError(failure);
     const note = `${failure.message}: using the fallback ${first.provider}/${first.model}.`;
     return { provider: this.client(first, rest), endpoint: first, notes: [note, ...notes] };
   }

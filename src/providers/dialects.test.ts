@@ -33,7 +33,7 @@ function endpoint(llm: FakeLlm, mode: (typeof MODES)[number], model: string) {
 }
 
 describe.each(MODES)("%s", (mode) => {
-  test("answers, retries and reports its use", async () => {
+  test("answers, retries and reports its usage", async () => {
     const llm = await server({ script: [status(529), text("Hello.")] });
     const { client: model, ledger } = await client({
       config: { model: { provider: "custom:a" }, providers: { a: endpoint(llm, mode, "claude-sonnet-4-6") } },
@@ -43,7 +43,7 @@ describe.each(MODES)("%s", (mode) => {
     expect(ledger.total()).toEqual(llm.billed());
   });
 
-  test.each(MODES)("hands over to %s in the middle of a conversation", async (other) => {
+  test.each(MODES)("continues a conversation with %s", async (other) => {
     const a = await server({ script: [reasoning("Thinking it over.", { text: "First answer." }), status(401)] });
     const b = await server({ script: () => text("From the other.") });
     const { client: model } = await client({
@@ -67,7 +67,7 @@ describe.each(MODES)("%s", (mode) => {
   });
 });
 
-test("refused thinking is left out of the next attempt", async () => {
+test("the next attempt does not send refused thinking", async () => {
   const llm = await server({
     script: [
       reasoning("Hm.", { text: "One." }),
@@ -93,7 +93,7 @@ test("refused thinking is left out of the next attempt", async () => {
   expect(llm.requests[2]?.raw.toString()).not.toContain('"signature"');
 });
 
-test("a reader that walks away closes the connection, and the call is in the ledger", async () => {
+test("a consumer that stops early closes the connection, and the call is recorded", async () => {
   const llm = await server({ script: [drip("one two three four five six", { everyMs: 100 })] });
   const { client: model, ledger } = await client({
     config: { model: { provider: "custom:a" }, providers: { a: endpoint(llm, "chat_completions", "m") } },
@@ -120,7 +120,7 @@ test("an interrupt in a hanging call ends it and closes the connection", async (
   expect(result.last).toMatchObject({ partial: { content: "Half" } });
 });
 
-test("Ollama is told the window that it should run with", async () => {
+test("the window is sent to Ollama", async () => {
   const llm = await server({
     script: () => text("Hello from 7B."),
     models: [{ id: "qwen2.5:7b", contextLength: 32_768 }],

@@ -1,5 +1,8 @@
-// Looks for a model server on this machine. Only asked when nothing is configured; short, and all ports at once.
+// Looks for a model server on this machine when nothing is configured: all ports at once, with a short deadline.
 import { connect } from "node:net";
+import { httpFetch } from "../lib/http-fetch.ts";
+import { isRecord } from "../lib/json/is-record.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { LOCAL } from "./catalog/local.ts";
 
 const DEADLINE_MS = 250;
@@ -28,7 +31,7 @@ const TARGETS: readonly ProbeTarget[] = LOCAL.filter((spec) => spec.local).map((
 /** Models for embeddings and speech cannot hold a conversation. */
 const NOT_CHAT = /embed|bge-|minilm|whisper|rerank|tts/i;
 
-/** A bare connection tells in a millisecond that nobody is there; loading the HTTP client takes far longer. */
+/** A plain connection finds out in a millisecond that no server listens; an HTTP request takes longer. */
 function listens(url: string, signal: AbortSignal): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -46,15 +49,15 @@ function listens(url: string, signal: AbortSignal): Promise<boolean> {
 async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalServer | undefined> {
   if (!(await listens(target.baseUrl, signal))) return undefined;
   try {
-    const response = await fetch(`${target.baseUrl}/models`, { signal, redirect: "error" });
+    const response = await httpFetch(`${target.baseUrl}/models`, { signal });
     if (!response.ok) return undefined;
-    const body = (await response.json()) as { data?: unknown };
-    const listed = Array.isArray(body.data) ? (body.data as { id?: unknown }[]) : [];
-    const ids = listed.map((item) => item?.id).filter((id): id is string => typeof id === "string" && id !== "");
+    const body = parseJson(await response.text());
+    const listed: unknown[] = isRecord(body) && Array.isArray(body.data) ? body.data : [];
+    const ids = listed.map((item) => (isRecord(item) && typeof item.id === "string" ? item.id : "")).filter(Boolean);
     const model = ids.find((id) => !NOT_CHAT.test(id));
     return model === undefined ? undefined : { ...target, model };
   } catch {
-    // Nobody listens there, it is too slow, or it is some other kind of server.
+    // No server, too slow, or another kind of server.
     return undefined;
   }
 }

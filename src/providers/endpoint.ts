@@ -1,4 +1,4 @@
-// A model that can be called: where it is, how it speaks, and which keys may be shown to it.
+// A model that can be called: its address, dialect and keys.
 import type { JsonObject } from "../core/message.ts";
 import type { ModelIdentity, TransportName } from "../core/provider.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
@@ -9,11 +9,11 @@ export interface VariableKey {
   readonly value: string;
 }
 
-/** The keys that may be sent to this endpoint's host; nothing else ever is. */
+/** The only keys that may be sent to the host of this endpoint. */
 export interface EndpointKeys {
-  /** Given by the person for this very endpoint: argument or configuration. Wins over the pool. */
+  /** Set by the user for this endpoint, as an argument or in the configuration. Used instead of the pool. */
   readonly fixed?: string | undefined;
-  /** The list in auth.json, null when its keys may not go to this host (or there is none). */
+  /** The list in auth.json; null when there is none, or its keys may not be sent to this host. */
   readonly pool: string | null;
   readonly variables: readonly VariableKey[];
   /** True when the server may be called without any key. */
@@ -39,7 +39,7 @@ export interface Endpoint {
   readonly staleTimeoutMs?: number | undefined;
 }
 
-export function identityOf(endpoint: Endpoint): ModelIdentity {
+export function modelIdentity(endpoint: Endpoint): ModelIdentity {
   return {
     provider: endpoint.provider,
     model: endpoint.model,

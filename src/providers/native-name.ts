@@ -1,4 +1,4 @@
-// Model names as the makers themselves spell them. Gateways put the maker in front: `anthropic/claude-sonnet-4.6`.
+// Model names as their makers spell them. Gateways prefix the maker: `anthropic/claude-sonnet-4.6`.
 
 const MAKERS: { readonly [provider: string]: readonly string[] } = {
   anthropic: ["anthropic"],
@@ -17,7 +17,7 @@ const MAKERS: { readonly [provider: string]: readonly string[] } = {
   xiaomi: ["xiaomi"],
 };
 
-/** The name to send to that provider; unchanged where the provider itself uses such prefixes. */
+/** The name to send to that provider; unchanged where the provider uses such prefixes. */
 export function nativeName(provider: string, model: string): string {
   const slash = model.indexOf("/");
   const maker = model.slice(0, slash).toLowerCase();

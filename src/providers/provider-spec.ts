@@ -1,4 +1,4 @@
-// One provider as data: everything the program knows about it, in one value.
+// The type of a catalog entry: everything the program knows about a provider.
 import type { TransportName } from "../core/provider.ts";
 import type { ProviderQuirks } from "./quirks.ts";
 
@@ -9,10 +9,10 @@ export interface ProviderSpec {
   readonly id: string;
   readonly label: string;
   readonly transport: TransportName;
-  /** Empty when the person supplies it. */
+  /** Empty when the user supplies it. */
   readonly baseUrl: string;
   readonly auth: AuthKind;
-  /** Variables that may hold the key, first hit wins. */
+  /** Variables that may hold the key; the first one that is set wins. */
   readonly keyVars?: readonly string[] | undefined;
   /** Variables that may replace the base URL. */
   readonly urlVars?: readonly string[] | undefined;
@@ -21,17 +21,17 @@ export interface ProviderSpec {
   readonly auxModel?: string | undefined;
   /** Used when the provider is chosen and no model is. */
   readonly defaultModel?: string | undefined;
-  /** Hosts beside that of `baseUrl` to which this provider's keys may go. */
+  /** Hosts other than that of `baseUrl` to which the keys of this provider may be sent. */
   readonly extraHosts?: readonly string[] | undefined;
-  /** The keys go to those hosts only, even when a URL variable or the configuration names another one. */
+  /** The keys are sent to those hosts only, even when a URL variable or the configuration names another one. */
   readonly strictHosts?: boolean | undefined;
   readonly quirks?: ProviderQuirks | undefined;
-  /** Set while this way to sign in or this dialect is missing: what to use instead. */
+  /** Set when the sign-in or the dialect is not supported: what to use instead. */
   readonly instead?: string | undefined;
-  /** Runs on this machine or network: no key needed, no price, the window is asked of the server. */
+  /** Runs on this machine or network: needs no key, has no price, and the server reports the window. */
   readonly local?: boolean | undefined;
-  /** Chosen only by name, never by `auto`. */
+  /** `auto` never chooses it. */
   readonly explicitOnly?: boolean | undefined;
-  /** Listed for a person, for example which plan a key belongs to. */
+  /** A remark for the user, for example which plan a key belongs to. */
   readonly note?: string | undefined;
 }

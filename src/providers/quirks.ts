@@ -1,12 +1,12 @@
-// How one provider's wire differs from the plain dialect, as data. Filled by the catalog, read by the transports.
+// How a provider deviates from the plain dialect. The catalog sets these values, the transports read them.
 import type { JsonObject } from "../core/message.ts";
 import type { TransportName } from "../core/provider.ts";
 
 /**
- * How reasoning effort is asked for: `effort` is a top-level `reasoning_effort`; `openrouter` a `reasoning` object;
+ * How reasoning effort is requested: `effort` is a top-level `reasoning_effort`; `openrouter` a `reasoning` object;
  * `thinking` a `thinking.type` switch; `kimi` and `deepseek` that switch beside an effort; `gemini` a
  * `thinking_config`; `qwen` an `enable_thinking` flag; `ollama` a `think` flag; `budget` Anthropic's token budget for
- * models that are not Claude; `none` nothing at all.
+ * models that are not Claude; `none` nothing.
  */
 export type ReasoningStyle =
   | "effort"
@@ -26,13 +26,13 @@ export interface CacheMarkRule {
   readonly models: readonly string[];
 }
 
-/** Every field is optional; an empty object is a plain, well-behaved host. */
+/** Every field is optional; an empty object means no deviation. */
 export interface ProviderQuirks {
   readonly reasoning?: ReasoningStyle | undefined;
   /**
-   * What of earlier reasoning goes back over chat completions. `none` (default): nothing. `details`: opaque
+   * Which earlier reasoning is sent back over chat completions. `none` (default): nothing. `details`: opaque
    * `reasoning_details`. `content`: `reasoning_content` as stored. `echo`: the host refuses assistant messages
-   * without `reasoning_content`, so a space stands in where nothing is stored.
+   * without `reasoning_content`, so a space is sent where nothing is stored.
    */
   readonly replay?: "none" | "details" | "content" | "echo" | undefined;
   readonly omitTemperature?: boolean | undefined;
@@ -41,7 +41,7 @@ export interface ProviderQuirks {
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
   /** Never send an output limit: the host refuses the field. */
   readonly omitMaxTokens?: boolean | undefined;
-  /** False keeps the `system` role also for models named gpt-5 or codex. */
+  /** False: use the `system` role even for models named gpt-5 or codex. */
   readonly developerRole?: boolean | undefined;
   /** Message contents are always lists of parts. */
   readonly contentAsParts?: boolean | undefined;
@@ -49,11 +49,11 @@ export interface ProviderQuirks {
   readonly sessionMetadata?: boolean | undefined;
   /** Send `prompt_cache_key` over chat completions. */
   readonly promptCacheKey?: boolean | undefined;
-  /** The window to ask of an Ollama server, sent as `options.num_ctx`. */
+  /** The context window for an Ollama server, sent as `options.num_ctx`. */
   readonly numCtx?: number | undefined;
-  /** Header that carries the conversation id, for models whose name holds one of the pieces. */
+  /** Header that carries the conversation id, for models whose name contains one of the pieces. */
   readonly conversationHeader?: { readonly name: string; readonly models: readonly string[] };
-  /** Give `extra_content` of tool calls back (thought signatures). Other hosts refuse the unknown field. */
+  /** Send `extra_content` of tool calls back (thought signatures). Other hosts refuse the unknown field. */
   readonly extraContent?: boolean | undefined;
   /** The host refuses `stream_options`. */
   readonly noStreamUsage?: boolean | undefined;
@@ -61,17 +61,17 @@ export interface ProviderQuirks {
   readonly noStream?: boolean | undefined;
   readonly cacheMarks?: CacheMarkRule | undefined;
   /**
-   * Thinking blocks over the Anthropic dialect. `signed` (default on api.anthropic.com): signed blocks go back.
-   * `strip` (default elsewhere): none do. `unsigned`: blocks go back with or without a signature.
+   * Thinking blocks over the Anthropic dialect. `signed` (default on api.anthropic.com): signed blocks are sent back.
+   * `strip` (default elsewhere): none are. `unsigned`: blocks are sent back with or without a signature.
    */
   readonly thinkingBlocks?: "signed" | "strip" | "unsigned" | undefined;
-  /** False where encrypted reasoning items are neither asked for nor replayed. */
+  /** False: encrypted reasoning items are neither requested nor sent back. */
   readonly encryptedReasoning?: boolean | undefined;
-  /** Only models whose name holds one of these take an effort. */
+  /** Only models whose name contains one of these accept an effort. */
   readonly effortModels?: readonly string[] | undefined;
   /** Tool schemas without `pattern` and `format`, for servers that turn schemas into grammars. */
   readonly plainSchemas?: boolean | undefined;
-  /** Merged into every body, before the person's own. */
+  /** Merged into every body, before the fields of the user. */
   readonly extraBody?: JsonObject | undefined;
 }
 

@@ -1,17 +1,22 @@
 import { describe, expect, test } from "vitest";
+import { effectiveConfig } from "../../test/kit/effective-config.ts";
 import type { JsonObject } from "../core/message.ts";
 import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
-import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./keys/key-hosts.ts";
-import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
+import { hostAllowed, isLocalUrl, parseHost, providerHosts } from "./keys/key-hosts.ts";
+import { type ModelSelection, resolveEndpoint } from "./resolve.ts";
 import { readProviderSettings } from "./settings.ts";
 
 type Env = Record<string, string>;
 
-function resolve(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
-  return resolveEndpoint(ask, { settings: readProviderSettings(config, env), env, pooled: new Set(pooled) });
+function resolve(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+  return resolveEndpoint(ask, {
+    settings: readProviderSettings(effectiveConfig(config), env),
+    env,
+    pooled: new Set(pooled),
+  });
 }
 
-function endpointOf(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+function endpointOf(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
   const found = resolve(ask, config, env, pooled);
   if (!found.ok) throw new Error(found.failure.message);
   return found.endpoint;
@@ -25,16 +30,16 @@ describe("the catalog", () => {
     for (const word of words) expect(providerById(word) ?? providerByAlias(word)).toBeDefined();
   });
 
-  test("has an address or a reason for not having one", () => {
+  test("every entry has an address or a reason for having none", () => {
     for (const spec of CATALOG) {
-      const reachable = hostOf(spec.baseUrl) !== undefined;
+      const reachable = parseHost(spec.baseUrl) !== undefined;
       expect(reachable || spec.instead || spec.urlVars || spec.transport === "offline", spec.id).toBeTruthy();
     }
   });
 });
 
 describe("which provider", () => {
-  test("an argument beats the configuration, the configuration beats the variable", () => {
+  test("an argument wins over the configuration, the configuration over the variable", () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-api-1", DEEPSEEK_API_KEY: "ds-key-1", HERMES_INFERENCE_PROVIDER: "zai" };
     const config = { model: { provider: "deepseek", default: "deepseek-chat" } };
     expect(endpointOf({ provider: "claude" }, config, env).provider).toBe("anthropic");
@@ -43,14 +48,14 @@ describe("which provider", () => {
     expect(endpointOf({}, auto, { ...env, GLM_API_KEY: "glm-key" }).provider).toBe("zai");
   });
 
-  test("a gateway's spelling of a model is understood by the maker itself", () => {
+  test("the gateway's name of a model works with its maker", () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-api-1" };
     expect(endpointOf({}, { model: "anthropic/claude-sonnet-4.6" }, env).model).toBe("claude-sonnet-4-6");
     const router = { OPENROUTER_API_KEY: "sk-or-1" };
     expect(endpointOf({}, { model: "anthropic/claude-sonnet-4.6" }, router).model).toBe("anthropic/claude-sonnet-4.6");
   });
 
-  test("auto takes the first key that is there, and the model as text", () => {
+  test("auto uses the first key that is set; the model may be plain text", () => {
     expect(endpointOf({}, { model: "some/model" }, { OPENROUTER_API_KEY: "sk-or-1" })).toMatchObject({
       provider: "openrouter",
       model: "some/model",
@@ -59,12 +64,12 @@ describe("which provider", () => {
     expect(endpointOf({}, {}, {}, ["anthropic"]).provider).toBe("anthropic");
   });
 
-  test("an OpenAI key is not an OpenRouter key, unless it has its shape", () => {
+  test("OPENAI_API_KEY is an OpenRouter key only if it has that prefix", () => {
     expect(endpointOf({}, {}, { OPENAI_API_KEY: "sk-proj-1" }).provider).toBe("openai");
     expect(endpointOf({}, {}, { OPENAI_API_KEY: "sk-or-v1-1" }).provider).toBe("openrouter");
   });
 
-  test("nothing configured, short secrets and placeholders are told apart from a key", () => {
+  test("short secrets and placeholders are not keys", () => {
     const nothing = resolve({}, {}, {});
     expect(nothing).toMatchObject({ ok: false, noProvider: true, failure: { kind: "not_configured" } });
     for (const key of ["abc", "your-api-key", "YOUR_OPENROUTER_KEY", "sk-or-v1-xxxx", "sk-…", "<key>", "se cret-123"]) {
@@ -75,7 +80,7 @@ describe("which provider", () => {
     expect(endpointOf({}, {}, { OPENROUTER_API_KEY: "sk-or-v1-0a1b2c3d4e5f" }).provider).toBe("openrouter");
   });
 
-  test("unknown names get a guess; sign-ins that are missing say what to use", () => {
+  test("unknown names get a suggestion; unsupported sign-ins name the alternative", () => {
     const typo = resolve({ provider: "antropic" });
     expect(typo.ok ? "" : typo.failure.message).toContain('did you mean "anthropic"');
     for (const provider of ["codex", "bedrock", "copilot-acp", "gemini-cli", "nous"]) {
@@ -126,7 +131,7 @@ describe("named endpoints", () => {
     expect(local).toMatchObject({ provider: "custom", model: "llama3", keys: { variables: [], optional: true } });
   });
 
-  test("aliases name model and provider in one word, in any case", () => {
+  test("aliases select model and provider, in any letter case", () => {
     const aliased = {
       model_aliases: { Fast: { model: "grok-4-fast", provider: "xai" } },
       model: { aliases: { big: "anthropic/claude-opus-4-6" } },
@@ -166,14 +171,14 @@ describe("dialect", () => {
     expect(endpointOf({ provider: "xai", model: "grok-4" }, config, env).transport).toBe("codex_responses");
   });
 
-  test("Kimi's coding keys go to their own address", () => {
+  test("Kimi's coding keys are sent to their own address", () => {
     expect(endpointOf({ provider: "kimi" }, {}, { KIMI_API_KEY: "sk-kimi-abc" })).toMatchObject({
       baseUrl: "https://api.kimi.com/coding",
       transport: "anthropic_messages",
     });
   });
 
-  test("OpenRouter gets its routing and cache headers, nobody else does", () => {
+  test("only OpenRouter gets routing and cache headers", () => {
     const config = { provider_routing: { sort: "price", only: ["x"] }, openrouter: { response_cache_ttl: 600 } };
     const found = endpointOf({ provider: "openrouter" }, config, {
       OPENROUTER_API_KEY: "sk-or-1",
@@ -209,10 +214,10 @@ describe("keys are bound to hosts", () => {
     };
   }
 
-  test("no key of the catalog goes to a stranger, whichever way the address is given", () => {
+  test("no key of the catalog is sent to an unknown host, however the address is set", () => {
     for (const spec of CATALOG) {
       for (const url of strangers) {
-        const asks: [ModelAsk, JsonObject][] = [
+        const asks: [ModelSelection, JsonObject][] = [
           [{ provider: spec.id, model: "m", baseUrl: url }, {}],
           [{ model: "m" }, { model: { provider: spec.id, base_url: url } }],
           [{ model: "m" }, { model: { base_url: url } }],
@@ -231,17 +236,17 @@ describe("keys are bound to hosts", () => {
     }
   });
 
-  test("each provider's keys go to its own hosts only", () => {
+  test("keys are sent to the hosts of their provider only", () => {
     for (const spec of CATALOG) {
       const found = resolve({ provider: spec.id, model: "m" }, {}, env, pooled);
       if (!found.ok || found.endpoint.transport === "offline") continue;
-      const host = hostOf(found.endpoint.baseUrl) ?? "";
-      expect(hostAllowed(host, hostsOf(spec)) || isLocalUrl(found.endpoint.baseUrl), spec.id).toBe(true);
+      const host = parseHost(found.endpoint.baseUrl) ?? "";
+      expect(hostAllowed(host, providerHosts(spec)) || isLocalUrl(found.endpoint.baseUrl), spec.id).toBe(true);
       for (const key of found.endpoint.keys.variables) expect(spec.keyVars).toContain(key.variable);
     }
   });
 
-  test("strict providers do not follow their URL variable; others may be paired with a proxy by it", () => {
+  test("strict providers do not send keys to their URL variable; others do", () => {
     expect(
       resolve(
         { provider: "openrouter", model: "m" },
@@ -265,7 +270,7 @@ describe("keys are bound to hosts", () => {
     ).toHaveLength(1);
   });
 
-  test("a refusal to send a key says how to mean it", () => {
+  test("when a key is not sent, the hint says how to allow it", () => {
     const found = resolve(
       {},
       { model: { provider: "anthropic", base_url: "https://proxy.example" } },
@@ -280,7 +285,7 @@ describe("keys are bound to hosts", () => {
     expect(meant.keys).toMatchObject({ fixed: "sk-ant-api-1", pool: null });
   });
 
-  test("a configured key stays with its address when another one is asked for", () => {
+  test("a configured key is not sent to another address", () => {
     const config = {
       model: { provider: "custom", base_url: "https://a.example/v1", api_key: "key-of-a", default: "m" },
     };

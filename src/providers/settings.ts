@@ -1,11 +1,28 @@
-// The part of the configuration that concerns models, as typed data. The raw keys are those of config.yaml.
-import type { Json, JsonObject } from "../core/message.ts";
+// The models that a configuration names, in the form in which they are resolved to endpoints.
+import type { Config } from "../core/config/config.ts";
 import type { TransportName } from "../core/provider.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 
-/** An endpoint that the person named under `providers:` or `custom_providers:`. */
+/** The sections of the configuration that concern models. */
+export type ModelConfig = Pick<
+  Config,
+  | "agent"
+  | "auxiliary"
+  | "budget"
+  | "credential_pool_strategies"
+  | "fallback_providers"
+  | "model"
+  | "model_aliases"
+  | "openrouter"
+  | "prompt_caching"
+  | "provider_routing"
+  | "providers"
+>;
+
+/** An endpoint that the user named under `providers:`. */
 export interface CustomEndpoint {
   readonly name: string;
-  /** `name` in lower case with dashes: what `custom:<slug>` and the key pool use. */
+  /** The id in lower case with dashes, as in `custom:<slug>` and in the key pool. */
   readonly slug: string;
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -18,7 +35,7 @@ export interface CustomEndpoint {
   readonly models: { readonly [id: string]: ModelOverride };
   readonly requestTimeoutMs?: number | undefined;
   readonly staleTimeoutMs?: number | undefined;
-  /** The plugin that brings it; absent for what the person wrote down. */
+  /** The plugin that provides it; undefined for endpoints in config.yaml. */
   readonly plugin?: string | undefined;
 }
 
@@ -28,7 +45,7 @@ export interface ModelOverride {
   readonly staleTimeoutMs?: number | undefined;
 }
 
-/** A model named with where to reach it: an alias, a fallback, an auxiliary task. Empty text means "not said". */
+/** A model and where to reach it: the main model, an alias, a fallback. Empty text means "not set". */
 export interface ModelChoice {
   readonly provider: string;
   readonly model: string;
@@ -38,12 +55,6 @@ export interface ModelChoice {
   /** Its section in config.yaml, for messages. */
   readonly path?: string | undefined;
   readonly transport?: TransportName | undefined;
-}
-
-export interface AuxiliarySettings extends ModelChoice {
-  readonly timeoutMs?: number | undefined;
-  readonly contextLength?: number | undefined;
-  readonly extraBody?: JsonObject | undefined;
 }
 
 /** US dollars per million tokens. */
@@ -59,13 +70,13 @@ export interface TimeLimits {
   readonly turnMs: number;
   readonly firstTokenMs: number;
   readonly interTokenMs: number;
-  /** The longest that a primary may keep silent when a fallback stands by, retries included. */
+  /** The longest silence of a primary model that has a fallback, retries included. */
   readonly primaryMs: number;
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
-  /** How long a primary that refused for rate or money is left alone. */
+  /** How long a primary model is not used after it refused for rate or credit. */
   readonly holdMs: number;
-  /** True when the person set the first-token or inter-token limit: then local servers get it too. */
+  /** The user set the first-token or inter-token limit: it then applies to local servers too. */
   readonly explicit: boolean;
 }
 
@@ -80,123 +91,97 @@ export const DEFAULT_TIME_LIMITS: TimeLimits = {
   explicit: false,
 };
 
-export interface BudgetCaps {
-  readonly dailyUsd?: number | undefined;
-  readonly sessionUsd?: number | undefined;
-  readonly jobUsd?: number | undefined;
-}
-
 export interface ProviderSettings {
+  /** For everything that needs no conversion. */
+  readonly config: ModelConfig;
   readonly model: ModelChoice;
-  readonly contextLength?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
-  readonly ollamaNumCtx?: number | undefined;
   readonly prices?: Prices | undefined;
   readonly aliases: { readonly [name: string]: ModelChoice };
   readonly endpoints: readonly CustomEndpoint[];
   readonly fallbacks: readonly ModelChoice[];
-  readonly poolStrategies: { readonly [provider: string]: string };
-  readonly routing?: JsonObject | undefined;
-  readonly openrouter: {
-    readonly responseCache: boolean;
-    readonly ttlSeconds: number;
-    readonly minCodingScore: number;
-  };
   readonly maxRetries: number;
   readonly time: TimeLimits;
-  readonly budget: BudgetCaps;
-  readonly auxiliary: { readonly [task: string]: AuxiliarySettings };
-  readonly cacheTtl: "5m" | "1h";
 }
 
 type Env = { readonly [name: string]: string | undefined };
 
-function mapOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** The first of the keys that holds non-blank text (or a number, as YAML reads some names). */
-function text(map: JsonObject, ...keys: readonly string[]): string {
-  for (const key of keys) {
-    const value = map[key];
+/** The first text that is not blank. YAML reads some names as numbers. */
+function firstText(...values: readonly unknown[]): string {
+  for (const value of values) {
     if (typeof value === "string" && value.trim() !== "") return value.trim();
     if (typeof value === "number") return String(value);
   }
   return "";
 }
 
-function positive(map: JsonObject, ...keys: readonly string[]): number | undefined {
-  for (const key of keys) {
-    const value = Number(map[key] ?? Number.NaN);
-    if (Number.isFinite(value) && value > 0) return value;
-  }
-  return undefined;
+function positive(value: unknown): number | undefined {
+  const number = Number(value ?? Number.NaN);
+  return Number.isFinite(number) && number > 0 ? number : undefined;
 }
 
-/** Zero is a cap too: nothing may be spent. Empty text is none. */
-function cap(value: Json | undefined): number | undefined {
-  const number =
-    typeof value === "number" ? value : typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
-  return Number.isFinite(number) && number >= 0 ? number : undefined;
-}
-
-function seconds(map: JsonObject, ...keys: readonly string[]): number | undefined {
-  const value = positive(map, ...keys);
+function toMs(seconds: unknown): number | undefined {
+  const value = positive(seconds);
   return value === undefined ? undefined : Math.round(value * 1000);
 }
 
-/** Leaves out what is undefined, as exact optional properties want it. */
-function defined<T extends object>(value: { [K in keyof T]?: T[K] | undefined }): Partial<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Partial<T>;
+const TRANSPORTS = new Map<string, TransportName>([
+  ["chat_completions", "chat_completions"],
+  ["openai", "chat_completions"],
+  ["openai_chat", "chat_completions"],
+  ["anthropic_messages", "anthropic_messages"],
+  ["anthropic", "anthropic_messages"],
+  ["codex_responses", "codex_responses"],
+  ["responses", "codex_responses"],
+  ["openai_responses", "codex_responses"],
+]);
+
+/** The transport of an `api_mode`; undefined when the provider decides. */
+export function findTransport(...modes: readonly unknown[]): TransportName | undefined {
+  return TRANSPORTS.get(firstText(...modes).toLowerCase());
 }
 
-const TRANSPORTS: { readonly [word: string]: TransportName } = {
-  chat_completions: "chat_completions",
-  openai: "chat_completions",
-  openai_chat: "chat_completions",
-  anthropic_messages: "anthropic_messages",
-  anthropic: "anthropic_messages",
-  codex_responses: "codex_responses",
-  responses: "codex_responses",
-  openai_responses: "codex_responses",
-};
-
-function transportOf(map: JsonObject): { transport?: TransportName | undefined } {
-  const found = TRANSPORTS[text(map, "api_mode", "apiMode", "transport").toLowerCase()];
-  return found ? { transport: found } : {};
-}
-
-function choice(map: JsonObject, path: string): ModelChoice {
+/** An entry whose keys the schema leaves free: an alias or a fallback. */
+function readChoice(entry: unknown, path: string): ModelChoice {
+  const map = isRecord(entry) ? entry : {};
   return {
     path,
-    provider: text(map, "provider"),
-    model: text(map, "default", "model", "name"),
-    baseUrl: text(map, "base_url", "baseUrl", "url", "api"),
-    apiKey: text(map, "api_key", "apiKey"),
-    keyVar: text(map, "key_env", "api_key_env", "keyEnv", "apiKeyEnv"),
-    ...transportOf(map),
+    provider: firstText(map.provider),
+    model: firstText(map.model),
+    baseUrl: firstText(map.base_url, map.baseUrl, map.url, map.api),
+    apiKey: firstText(map.api_key, map.apiKey),
+    keyVar: firstText(map.key_env, map.api_key_env, map.keyEnv, map.apiKeyEnv),
+    transport: findTransport(map.api_mode, map.apiMode, map.transport),
   };
 }
 
-function modelOverrides(value: Json | undefined): { [id: string]: ModelOverride } {
+function readModel({ model }: ModelConfig): ModelChoice {
+  return {
+    path: "model",
+    provider: firstText(model.provider),
+    model: firstText(model.default),
+    baseUrl: firstText(model.base_url),
+    apiKey: firstText(model.api_key),
+    keyVar: firstText(model.key_env),
+    transport: findTransport(model.api_mode),
+  };
+}
+
+function readOverrides(models: unknown): { [id: string]: ModelOverride } {
   const overrides: { [id: string]: ModelOverride } = {};
-  for (const [id, raw] of Object.entries(mapOf(value))) {
-    const map = mapOf(raw);
-    overrides[id] = defined<ModelOverride>({
-      contextLength: positive(map, "context_length"),
-      timeoutMs: seconds(map, "timeout_seconds"),
-      staleTimeoutMs: seconds(map, "stale_timeout_seconds"),
-    });
+  for (const [id, value] of isRecord(models) ? Object.entries(models) : []) {
+    const map = isRecord(value) ? value : {};
+    overrides[id] = {
+      contextLength: positive(map.context_length),
+      timeoutMs: toMs(map.timeout_seconds),
+      staleTimeoutMs: toMs(map.stale_timeout_seconds),
+    };
   }
   return overrides;
 }
 
-/** Lower case, anything but letters, digits, dots and underscores becomes a dash. */
-export function slugOf(name: string): string {
+/** Lower case; everything but letters, digits, dots and underscores becomes a dash. */
+export function toSlug(name: string): string {
   return name
     .trim()
     .toLowerCase()
@@ -204,149 +189,78 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-function endpoint(name: string, raw: JsonObject, path: string): CustomEndpoint {
-  const shown = text(raw, "name") || name;
-  const models = raw.models;
-  const listed = Array.isArray(models) ? models.find((id): id is string => typeof id === "string") : undefined;
+type EndpointConfig = Config["providers"][string] & { readonly plugin?: string | undefined };
+
+function readEndpoint(id: string, entry: EndpointConfig): CustomEndpoint {
+  const { models } = entry;
+  const listed = Array.isArray(models) ? models.find((model) => typeof model === "string") : undefined;
   return {
-    name: shown,
-    path,
-    slug: slugOf(name || shown),
-    baseUrl: text(raw, "base_url", "baseUrl", "url", "api"),
-    apiKey: text(raw, "api_key", "apiKey"),
-    keyVar: text(raw, "key_env", "api_key_env", "keyEnv", "apiKeyEnv"),
-    ...transportOf(raw),
-    model: text(raw, "model", "default_model", "defaultModel") || listed || "",
-    models: modelOverrides(models),
-    ...defined<CustomEndpoint>({
-      contextLength: positive(raw, "context_length", "contextLength"),
-      requestTimeoutMs: seconds(raw, "request_timeout_seconds"),
-      staleTimeoutMs: seconds(raw, "stale_timeout_seconds"),
-      plugin: text(raw, "plugin") || undefined,
-    }),
+    name: firstText(entry.name, id),
+    slug: toSlug(id),
+    path: `providers.${id}`,
+    baseUrl: firstText(entry.base_url, entry.url, entry.api),
+    apiKey: firstText(entry.api_key),
+    keyVar: firstText(entry.key_env, entry.api_key_env),
+    transport: findTransport(entry.api_mode, entry.transport),
+    model: firstText(entry.model, entry.default_model, listed),
+    models: readOverrides(models),
+    contextLength: positive(entry.context_length),
+    requestTimeoutMs: toMs(entry.request_timeout_seconds),
+    staleTimeoutMs: toMs(entry.stale_timeout_seconds),
+    plugin: entry.plugin,
   };
 }
 
-function endpointsOf(raw: JsonObject): CustomEndpoint[] {
-  const found: CustomEndpoint[] = [];
-  for (const [name, value] of Object.entries(mapOf(raw.providers)))
-    found.push(endpoint(name, mapOf(value), `providers.${name}`));
-  for (const [index, value] of listOf(raw.custom_providers).entries())
-    found.push(endpoint("", mapOf(value), `custom_providers.${index}`));
-  return found.filter((entry) => entry.slug !== "");
-}
-
-function aliasesOf(raw: JsonObject, model: JsonObject): { [name: string]: ModelChoice } {
+function readAliases({ model, model_aliases }: ModelConfig): { [name: string]: ModelChoice } {
   const aliases: { [name: string]: ModelChoice } = {};
-  for (const [name, value] of Object.entries(mapOf(model.aliases))) {
-    if (typeof value !== "string") continue;
+  for (const [name, value] of Object.entries(model.aliases)) {
     const slash = value.indexOf("/");
-    const head = slash > 0 ? value.slice(0, slash) : "";
-    aliases[name.toLowerCase()] = choice({ provider: head, model: value.slice(slash + 1) }, `model.aliases.${name}`);
+    const entry = { provider: value.slice(0, Math.max(0, slash)), model: value.slice(slash + 1) };
+    aliases[name.toLowerCase()] = readChoice(entry, `model.aliases.${name}`);
   }
-  for (const [name, value] of Object.entries(mapOf(raw.model_aliases))) {
-    const map = typeof value === "string" ? { model: value } : mapOf(value);
-    aliases[name.toLowerCase()] = choice(map, `model_aliases.${name}`);
+  for (const [name, value] of Object.entries<unknown>(model_aliases)) {
+    const entry = typeof value === "string" ? { model: value } : value;
+    aliases[name.toLowerCase()] = readChoice(entry, `model_aliases.${name}`);
   }
   return aliases;
 }
 
-function fallbacksOf(raw: JsonObject): ModelChoice[] {
-  const modern = listOf(raw.fallback_providers);
-  const legacy = raw.fallback_model;
-  const entries = modern.length > 0 ? modern : Array.isArray(legacy) ? legacy : legacy === undefined ? [] : [legacy];
-  const name = modern.length > 0 ? "fallback_providers" : "fallback_model";
-  const path = (index: number) => (name === "fallback_model" && !Array.isArray(legacy) ? name : `${name}.${index}`);
-  return entries
-    .map((entry, index) => choice(mapOf(entry), path(index)))
-    .filter((entry) => entry.provider !== "" && entry.model !== "");
-}
-
-function timeOf(model: JsonObject, env: Env): TimeLimits {
-  const from = (name: string) => seconds({ value: env[name] }, "value");
-  const first = seconds(model, "first_token_timeout_seconds") ?? from("HERMES_STREAM_STALE_TIMEOUT");
-  const inter = seconds(model, "inter_token_timeout_seconds") ?? from("HERMES_STREAM_READ_TIMEOUT");
+function readTimeLimits({ model }: ModelConfig, env: Env): TimeLimits {
+  const first = toMs(model.first_token_timeout_seconds) ?? toMs(env.HERMES_STREAM_STALE_TIMEOUT);
+  const inter = toMs(model.inter_token_timeout_seconds) ?? toMs(env.HERMES_STREAM_READ_TIMEOUT);
+  const defaults = DEFAULT_TIME_LIMITS;
   return {
-    ...DEFAULT_TIME_LIMITS,
-    ...defined<TimeLimits>({
-      turnMs: seconds(model, "turn_timeout_seconds") ?? from("HERMES_API_TIMEOUT"),
-      firstTokenMs: first,
-      interTokenMs: inter,
-      primaryMs: seconds(model, "fallback_after_seconds"),
-    }),
+    ...defaults,
+    turnMs: toMs(model.turn_timeout_seconds) ?? toMs(env.HERMES_API_TIMEOUT) ?? defaults.turnMs,
+    firstTokenMs: first ?? defaults.firstTokenMs,
+    interTokenMs: inter ?? defaults.interTokenMs,
+    primaryMs: toMs(model.fallback_after_seconds) ?? defaults.primaryMs,
     explicit: first !== undefined || inter !== undefined,
   };
 }
 
-function auxiliaryOf(raw: JsonObject): { [task: string]: AuxiliarySettings } {
-  const tasks: { [task: string]: AuxiliarySettings } = {};
-  for (const [task, value] of Object.entries(mapOf(raw.auxiliary))) {
-    const map = mapOf(value);
-    const extraBody = mapOf(map.extra_body);
-    tasks[task] = {
-      ...choice(map, `auxiliary.${task}`),
-      ...defined<AuxiliarySettings>({
-        timeoutMs: seconds(map, "timeout"),
-        contextLength: positive(map, "context_length"),
-        extraBody: Object.keys(extraBody).length > 0 ? extraBody : undefined,
-      }),
-    };
-  }
-  return tasks;
-}
-
-function pricesOf(model: JsonObject): Prices | undefined {
-  const map = mapOf(model.pricing);
-  const input = Number(map.input ?? Number.NaN);
-  const output = Number(map.output ?? Number.NaN);
+function readPrices({ model: { pricing } }: ModelConfig): Prices | undefined {
+  const input = Number(pricing.input ?? Number.NaN);
+  const output = Number(pricing.output ?? Number.NaN);
   if (!(input >= 0 && output >= 0)) return undefined;
-  return {
-    input,
-    output,
-    ...defined<Prices>({ cacheRead: positive(map, "cache_read"), cacheWrite: positive(map, "cache_write") }),
-  };
+  return { input, output, cacheRead: positive(pricing.cache_read), cacheWrite: positive(pricing.cache_write) };
 }
 
-function openrouterOf(raw: JsonObject, env: Env): ProviderSettings["openrouter"] {
-  const map = mapOf(raw.openrouter);
-  const switchedOff = /^(0|false|no|off)$/i.test(env.HERMES_OPENROUTER_CACHE ?? "");
-  const ttl = Number(env.HERMES_OPENROUTER_CACHE_TTL ?? map.response_cache_ttl ?? 300);
-  const score = Number(map.min_coding_score ?? 0.65);
+/** `config` is the effective configuration, checked and with its defaults. */
+export function readProviderSettings(config: ModelConfig, env: Env = {}): ProviderSettings {
   return {
-    responseCache: map.response_cache !== false && !switchedOff,
-    ttlSeconds: Number.isFinite(ttl) ? Math.min(86_400, Math.max(1, Math.round(ttl))) : 300,
-    minCodingScore: Number.isFinite(score) ? score : 0.65,
-  };
-}
-
-/** Reads the model-related keys of a loaded configuration. Unknown and malformed values fall back to defaults. */
-export function readProviderSettings(raw: JsonObject, env: Env = {}): ProviderSettings {
-  const model = typeof raw.model === "string" ? { default: raw.model } : mapOf(raw.model);
-  const budget = mapOf(raw.budget);
-  const routing = mapOf(raw.provider_routing);
-  const strategies = Object.entries(mapOf(raw.credential_pool_strategies));
-  return {
-    model: choice(model, "model"),
-    aliases: aliasesOf(raw, model),
-    endpoints: endpointsOf(raw),
-    fallbacks: fallbacksOf(raw),
-    poolStrategies: Object.fromEntries(strategies.map(([id, value]) => [id, String(value)])),
-    openrouter: openrouterOf(raw, env),
-    maxRetries: Math.max(1, Math.floor(positive(mapOf(raw.agent), "api_max_retries") ?? 3)),
-    time: timeOf(model, env),
-    budget: defined<BudgetCaps>({
-      dailyUsd: cap(budget.daily_usd),
-      sessionUsd: cap(budget.session_usd),
-      jobUsd: cap(budget.job_usd),
-    }),
-    auxiliary: auxiliaryOf(raw),
-    cacheTtl: mapOf(raw.prompt_caching).cache_ttl === "1h" ? "1h" : "5m",
-    ...defined<ProviderSettings>({
-      contextLength: positive(model, "context_length"),
-      maxOutputTokens: positive(model, "max_tokens"),
-      ollamaNumCtx: positive(model, "ollama_num_ctx"),
-      prices: pricesOf(model),
-      routing: Object.keys(routing).length > 0 ? routing : undefined,
-    }),
+    config,
+    model: readModel(config),
+    maxOutputTokens: config.model.max_tokens,
+    prices: readPrices(config),
+    aliases: readAliases(config),
+    endpoints: Object.entries(config.providers)
+      .map(([id, entry]) => readEndpoint(id, entry))
+      .filter((endpoint) => endpoint.slug !== ""),
+    fallbacks: config.fallback_providers
+      .map((entry, index) => readChoice(entry, `fallback_providers.${index}`))
+      .filter((entry) => entry.provider !== "" && entry.model !== ""),
+    maxRetries: Math.max(1, config.agent.api_max_retries),
+    time: readTimeLimits(config, env),
   };
 }

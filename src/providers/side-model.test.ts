@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { effectiveConfig } from "../../test/kit/effective-config.ts";
 import { MemoryLedger } from "../../test/kit/memory-ledger.ts";
 import { type FakeLlm, hang, startFakeLlm, status, text, usage } from "../../test/servers/fake-llm.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -24,7 +25,7 @@ async function side(config: JsonObject, env: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "hermes-side-"));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   const ledger = new MemoryLedger();
-  const read = readProviderSettings(config, env);
+  const read = readProviderSettings(effectiveConfig(config), env);
   const settings = { ...read, time: { ...read.time, backoffBaseMs: 5, backoffMaxMs: 10 } };
   const models = new Models({
     settings,
@@ -46,7 +47,7 @@ function main(llm: FakeLlm, extra: JsonObject = {}): JsonObject {
   };
 }
 
-test("auto uses the conversation's own model and books the call under its task", async () => {
+test("auto uses the model of the conversation and records the call under its task", async () => {
   const llm = await server({ script: [usage({ input: 40, output: 4 }, text("A title"))] });
   const { sideModel, ledger } = await side(main(llm));
   const answer = await sideModel.ask({
@@ -62,7 +63,7 @@ test("auto uses the conversation's own model and books the call under its task",
   expect(ledger.total()).toEqual(llm.billed());
 });
 
-test("a task's own provider, address, key and body are used, and nobody stands in for it", async () => {
+test("the provider, address, key and body of a task are used, without substitutes", async () => {
   const a = await server({ script: () => text("wrong one") });
   const b = await server({ script: [text("Summary"), status(401)] });
   const { sideModel } = await side(
@@ -106,7 +107,7 @@ test("a refused temperature and output limit are dropped within the call", async
 
 test("the task's time-out ends a call that hangs", async () => {
   const llm = await server({ script: () => hang() });
-  const { sideModel } = await side(main(llm, { auxiliary: { approval: { timeout: 0.4 } } }));
+  const { sideModel } = await side(main(llm, { auxiliary: { approval: { timeout: 1 } } }));
   const started = Date.now();
   expect(await sideModel.ask({ task: "approval", prompt: "?" })).toMatchObject({
     ok: false,
@@ -115,7 +116,7 @@ test("the task's time-out ends a call that hangs", async () => {
   expect(Date.now() - started).toBeLessThan(5_000);
 });
 
-test("caps hold for side calls too", async () => {
+test("caps apply to side calls too", async () => {
   const llm = await server({ script: () => usage({ input: 2_000_000, output: 0 }) });
   const { sideModel } = await side(main(llm, { budget: { daily_usd: 1 } }));
   expect((await sideModel.ask({ task: "curator", prompt: "?" })).ok).toBe(true);
@@ -126,7 +127,7 @@ test("caps hold for side calls too", async () => {
   expect(llm.requests).toHaveLength(1);
 });
 
-test("with nothing configured the offline model answers, and says how to connect another", async () => {
+test("with nothing configured the offline model answers and says how to connect a model", async () => {
   const { notes, provider, sideModel } = await side({});
   expect(provider.identity).toMatchObject({ provider: "offline" });
   expect(notes[0]).toContain("hermes auth add");
@@ -134,7 +135,7 @@ test("with nothing configured the offline model answers, and says how to connect
   expect(answer.ok).toBe(true);
 });
 
-test("a primary without a key gives way to a fallback that has one", async () => {
+test("a fallback with a key replaces a primary model without one", async () => {
   const llm = await server({ script: () => text("hi") });
   const { provider, notes } = await side({
     model: { provider: "anthropic", default: "claude-sonnet-4-6" },
@@ -145,5 +146,5 @@ test("a primary without a key gives way to a fallback that has one", async () =>
     ],
   });
   expect(provider.identity.provider).toBe("custom:a");
-  expect(notes.join("\n")).toMatch(/No key for Anthropic.*\n.*xai\/grok is left out/s);
+  expect(notes.join("\n")).toMatch(/No key for Anthropic.*\n.*xai\/grok is ignored/s);
 });

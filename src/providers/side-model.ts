@@ -1,48 +1,32 @@
-// Auxiliary calls: summaries, titles, verdicts. Each task has its own model, time-out and line in the ledger.
+// Calls of side models: summaries, titles, verdicts. Each task has its own model, time-out and ledger purpose.
 import type { Failure } from "../core/failure.ts";
-import { type Content, textOf } from "../core/message.ts";
+import { type Content, type JsonObject, textOf } from "../core/message.ts";
 import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
-import { auxiliaryAsk } from "./auxiliary-ask.ts";
+import { auxiliarySelection, taskConfig } from "./auxiliary-model.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Models } from "./connect.ts";
 import { type Endpoint, sameModel } from "./endpoint.ts";
-import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
+import { type ModelSelection, resolveEndpoint } from "./resolve.ts";
 import type { ProviderSettings } from "./settings.ts";
 
-/** Seconds per task; anything not named here gets 30. */
-export const TASK_SECONDS: { readonly [task: string]: number } = {
-  vision: 120,
-  web_extract: 360,
-  compression: 120,
-  session_search: 30,
-  skills_hub: 30,
-  approval: 30,
-  mcp: 30,
-  title_generation: 30,
-  triage_specifier: 120,
-  kanban_decomposer: 180,
-  profile_describer: 60,
-  curator: 600,
-  goal_judge: 30,
-};
-
+/** For tasks that the configuration does not know. */
 const DEFAULT_SECONDS = 30;
-/** A provider without credit is passed over for this long. */
+/** How long a provider without credit is not used. */
 const UNPAID_MS = 600_000;
 const MAX_ATTEMPTS = 2;
 
-/** A model named for one call; beats the configuration. */
+/** A model named for one call; it replaces the configured one. */
 export interface SideOverride {
-  readonly ask?: ModelAsk | undefined;
+  readonly ask?: ModelSelection | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-function contentOf({ prompt, images }: SideRequest): Content {
+function buildContent({ prompt, images }: SideRequest): Content {
   if (!images || images.length === 0) return prompt;
   return [{ type: "text", text: prompt }, ...images.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
 }
 
-/** Side calls of one conversation. `main` is its live model: carried here, never a global. */
+/** The side calls of one conversation. `main` is its current model. */
 export class SideModels implements SideModel {
   readonly #models: Models;
   readonly #main: Endpoint;
@@ -53,11 +37,15 @@ export class SideModels implements SideModel {
     this.#main = main;
   }
 
-  /** The models to try for a task, best first. A named provider is a hard constraint: nobody stands in for it. */
-  async #candidates(task: string, override?: ModelAsk): Promise<{ endpoints: Endpoint[] } | { failure: Failure }> {
+  /** The models to try for a task, best first. A named provider has no substitutes. */
+  async #candidates(
+    task: string,
+    override?: ModelSelection,
+  ): Promise<{ endpoints: Endpoint[] } | { failure: Failure }> {
     const { settings } = this.#models;
-    const configured = settings.auxiliary[task];
-    const ask = override ?? auxiliaryAsk(configured);
+    const { auxiliary } = settings.config;
+    const configured = taskConfig(auxiliary, task);
+    const ask = override ?? auxiliarySelection(auxiliary, task);
     const context = await this.#models.context();
     if (ask) {
       const found = resolveEndpoint(ask.model || ask.provider === "custom" ? ask : this.#withAuxModel(ask), context);
@@ -76,13 +64,13 @@ export class SideModels implements SideModel {
     return { endpoints: payable.length > 0 ? payable : endpoints };
   }
 
-  #withAuxModel(ask: ModelAsk): ModelAsk {
+  #withAuxModel(ask: ModelSelection): ModelSelection {
     const spec = CATALOG.find((entry) => entry.id === ask.provider || entry.aliases?.includes(ask.provider ?? ""));
     return spec?.auxModel ? { ...ask, model: spec.auxModel } : ask;
   }
 
   /** After the main model: the gateways, then the first provider that has a key and a cheap model. */
-  *#autoAsks(): Generator<ModelAsk> {
+  *#autoAsks(): Generator<ModelSelection> {
     for (const id of ["openrouter", "nous"]) yield this.#withAuxModel({ provider: id });
     for (const spec of CATALOG) {
       if (spec.auxModel && !spec.explicitOnly && !spec.local && spec.id !== "anthropic") {
@@ -93,8 +81,7 @@ export class SideModels implements SideModel {
 
   #settingsFor(task: string, timeoutMs?: number): ProviderSettings {
     const { settings } = this.#models;
-    const limit = timeoutMs ?? settings.auxiliary[task]?.timeoutMs ?? (TASK_SECONDS[task] ?? DEFAULT_SECONDS) * 1000;
-    const { maxOutputTokens: _main, ...rest } = settings;
+    const limit = timeoutMs ?? (taskConfig(settings.config.auxiliary, task)?.timeout ?? DEFAULT_SECONDS) * 1000;
     const time = {
       ...settings.time,
       turnMs: limit,
@@ -103,7 +90,7 @@ export class SideModels implements SideModel {
       primaryMs: Math.min(settings.time.primaryMs, Math.ceil(limit / 2)),
       explicit: true,
     };
-    return { ...rest, time, maxRetries: Math.min(settings.maxRetries, MAX_ATTEMPTS) };
+    return { ...settings, maxOutputTokens: undefined, time, maxRetries: Math.min(settings.maxRetries, MAX_ATTEMPTS) };
   }
 
   async ask(request: SideRequest, signal?: AbortSignal, override: SideOverride = {}): Promise<SideAnswer> {
@@ -124,7 +111,7 @@ export class SideModels implements SideModel {
       if (event.type === "failed") last = { ok: false, failure: event.failure };
       if (event.type === "done") {
         const { message, finishReason, identity, incomplete } = event.response;
-        // Half a summary or half a verdict is worth nothing; who asked has an answer for failures.
+        // An incomplete summary or verdict is useless; callers handle failures.
         last = incomplete
           ? { ok: false, failure: incomplete }
           : { ok: true, text: textOf(message.content), finishReason, identity };
@@ -134,23 +121,24 @@ export class SideModels implements SideModel {
   }
 
   #request(request: SideRequest): ModelRequest {
-    const extraBody = this.#models.settings.auxiliary[request.task]?.extraBody;
+    const config = taskConfig(this.#models.settings.config.auxiliary, request.task);
+    const extraBody = (config?.extra_body ?? {}) as JsonObject;
     return {
       system: request.system ?? "",
-      messages: [{ role: "user", content: contentOf(request) }],
+      messages: [{ role: "user", content: buildContent(request) }],
       tools: [],
       conversationId: `side-${request.task}`,
       purpose: request.task,
-      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-      ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
-      ...(request.jobId === undefined ? {} : { jobId: request.jobId }),
-      ...(extraBody ? { extraBody } : {}),
+      maxOutputTokens: request.maxOutputTokens,
+      temperature: request.temperature,
+      sessionId: request.sessionId,
+      jobId: request.jobId,
+      extraBody: Object.keys(extraBody).length > 0 ? extraBody : undefined,
     };
   }
 
   async contextLength(task: string): Promise<number> {
-    const configured = this.#models.settings.auxiliary[task]?.contextLength;
+    const configured = taskConfig(this.#models.settings.config.auxiliary, task)?.context_length;
     if (configured !== undefined) return configured;
     const candidates = await this.#candidates(task);
     const endpoint = "endpoints" in candidates ? candidates.endpoints[0] : undefined;

@@ -1,6 +1,5 @@
-// The model that judges risky commands in smart mode: one word, within a deadline; anything else goes to the person.
-
-import type { Judge } from "../security/gate/consent.ts";
+// The model that judges risky commands in smart mode. Any answer but APPROVE or DENY is left to the user.
+import type { Judge } from "../core/gate.ts";
 import type { Models } from "./connect.ts";
 
 const SYSTEM =

@@ -70,14 +70,14 @@ describe("spending caps", () => {
     expect(a.requests).toHaveLength(1);
   });
 
-  test("a server of one's own on this machine costs nothing", async () => {
+  test("a custom server on this machine costs nothing", async () => {
     const a = await server({ script: () => usage({ input: 3_000, output: 100 }, text("Free.")) });
     const { model: _priced, ...rest } = config(a, undefined, { budget: { daily_usd: 0.001 } });
     const { client: model } = await client({ config: { ...rest, model: { provider: "custom:a", default: "m" } } });
     for (let call = 0; call < 3; call++) expect((await send(model)).text).toBe("Free.");
   });
 
-  test("another session and another job have their own", async () => {
+  test("caps are per session and per job", async () => {
     const a = await server({ script: () => usage({ input: 1_000_000, output: 0 }, text("Dear.")) });
     const { client: model } = await client({
       config: config(a, undefined, { budget: { session_usd: 1, job_usd: 1 } }),

@@ -1,7 +1,7 @@
-// Network addresses by reach: public, private, or the metadata services of clouds that are never to be asked.
+// Classifies network addresses: public, private, or a cloud metadata service, which must never be contacted.
 import { BlockList, isIP } from "node:net";
 
-export type Reach = "public" | "private" | "metadata";
+export type AddressClass = "public" | "private" | "metadata";
 
 const METADATA_HOSTS = new Set([
   "metadata.google.internal",
@@ -17,7 +17,7 @@ metadata.addAddress("100.100.100.200", "ipv4");
 metadata.addAddress("192.0.0.192", "ipv4");
 metadata.addAddress("fd00:ec2::254", "ipv6");
 
-const closed = new BlockList();
+const reserved = new BlockList();
 // Data table: special-purpose IPv4 ranges.
 for (const [network, bits] of [
   ["0.0.0.0", 8],
@@ -35,7 +35,7 @@ for (const [network, bits] of [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const)
-  closed.addSubnet(network, bits, "ipv4");
+  reserved.addSubnet(network, bits, "ipv4");
 for (const [network, bits] of [
   ["::", 128],
   ["::1", 128],
@@ -46,10 +46,10 @@ for (const [network, bits] of [
   ["fec0::", 10],
   ["ff00::", 8],
 ] as const)
-  closed.addSubnet(network, bits, "ipv6");
+  reserved.addSubnet(network, bits, "ipv6");
 
 /** The eight groups of an IPv6 address as numbers. */
-function groupsOf(address: string): number[] {
+function parseGroups(address: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const text = dotted ? `${dotted[1]}${hexPair(dotted[2], dotted[3])}:${hexPair(dotted[4], dotted[5])}` : address;
   const [head = "", tail] = text.split("::");
@@ -65,9 +65,9 @@ function hexPair(high: string | undefined, low: string | undefined): string {
   return ((Number(high) << 8) | Number(low)).toString(16);
 }
 
-/** The IPv4 address that an IPv6 address carries: mapped, compatible, NAT64, 6to4. */
-function carriedIpv4(address: string): string | undefined {
-  const groups = groupsOf(address);
+/** The IPv4 address embedded in an IPv6 address: mapped, compatible, NAT64 or 6to4. */
+function embeddedIpv4(address: string): string | undefined {
+  const groups = parseGroups(address);
   const dotted = (high = 0, low = 0) => `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
   const zeros = (count: number) => groups.slice(0, count).every((group) => group === 0);
   if (zeros(5) && groups[5] === 0xffff) return dotted(groups[6], groups[7]);
@@ -78,19 +78,19 @@ function carriedIpv4(address: string): string | undefined {
   return undefined;
 }
 
-/** Of one IP address. Anything that is not an address counts as private: unknown is not public. */
-export function reachOf(address: string): Reach {
+/** The class of one IP address. Text that is not an address is treated as private. */
+export function classifyAddress(address: string): AddressClass {
   const plain = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
   const family = isIP(plain);
   if (family === 0) return "private";
   if (family === 6) {
     if (metadata.check(plain, "ipv6")) return "metadata";
-    const inner = carriedIpv4(plain);
-    if (inner !== undefined) return reachOf(inner);
-    return closed.check(plain, "ipv6") ? "private" : "public";
+    const inner = embeddedIpv4(plain);
+    if (inner !== undefined) return classifyAddress(inner);
+    return reserved.check(plain, "ipv6") ? "private" : "public";
   }
   if (metadata.check(plain, "ipv4")) return "metadata";
-  return closed.check(plain, "ipv4") ? "private" : "public";
+  return reserved.check(plain, "ipv4") ? "private" : "public";
 }
 
 export function isMetadataHost(host: string): boolean {

@@ -1,10 +1,11 @@
-// The security audit: what is open, what is allowed, which files have wrong modes, and the hint for each.
+// The security audit: open switches, standing permissions, file modes and clear-text secrets, each with a hint.
 import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
+import type { LoadedConfig } from "../core/settings.ts";
+import { shellQuote } from "../lib/text/shell-quote.ts";
 import { createRedactor } from "./redact.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
 
@@ -13,9 +14,9 @@ export type AuditSeverity = "info" | "low" | "medium" | "high";
 export interface AuditFinding {
   readonly id: string;
   readonly severity: AuditSeverity;
-  /** What is the case, without secrets. */
+  /** The finding, without secrets. */
   readonly what: string;
-  /** What to do about it; null when it is only worth knowing. */
+  /** How to fix it; null when nothing needs to change. */
   readonly hint: string | null;
 }
 
@@ -41,7 +42,7 @@ function values(tree: unknown, path: readonly string[] = []): { path: readonly s
   return Object.entries(tree).flatMap(([key, value]) => values(value, [...path, key]));
 }
 
-/** Switches that are safe by default and open when set. */
+/** Settings that are safe by default and reduce protection when changed. */
 const SWITCHES: readonly {
   id: string;
   path: string;
@@ -71,7 +72,7 @@ const SWITCHES: readonly {
     path: "approvals.cron_mode",
     open: (value) => isOn(value) || /^(?:approve|off|allow)$/.test(String(value)),
     severity: "medium",
-    what: "scheduled jobs run dangerous commands with nobody present",
+    what: "scheduled jobs run dangerous commands without approval",
     value: "deny",
   },
   {
@@ -133,7 +134,7 @@ function environmentFindings(env: Home["env"]): AuditFinding[] {
     add(
       "yolo",
       "high",
-      "HERMES_YOLO_MODE is set: nothing is asked",
+      "HERMES_YOLO_MODE is set: dangerous commands run without approval",
       "remove HERMES_YOLO_MODE from the environment and .env",
     );
   if (isOn(env.HERMES_ACCEPT_HOOKS))
@@ -144,12 +145,12 @@ function environmentFindings(env: Home["env"]): AuditFinding[] {
       "remove HERMES_ACCEPT_HOOKS",
     );
   if (/^(?:0|false|no|off)$/i.test(env.HERMES_REDACT_SECRETS ?? ""))
-    add("redaction_off", "high", "HERMES_REDACT_SECRETS switches masking off", "remove HERMES_REDACT_SECRETS");
+    add("redaction_off", "high", "HERMES_REDACT_SECRETS turns masking off", "remove HERMES_REDACT_SECRETS");
   if (isOn(env.HERMES_ALLOW_PRIVATE_URLS))
     add(
       "private_urls",
       "medium",
-      "HERMES_ALLOW_PRIVATE_URLS opens the local network to tools",
+      "HERMES_ALLOW_PRIVATE_URLS is set: tools may fetch addresses of the local network",
       "remove HERMES_ALLOW_PRIVATE_URLS",
     );
   for (const [name, value] of Object.entries(env)) {
@@ -157,15 +158,15 @@ function environmentFindings(env: Home["env"]): AuditFinding[] {
       add(
         "all_users",
         "high",
-        `${name} lets everybody talk to the agent`,
-        `remove ${name} and list the people in ${name.replace("ALLOW_ALL_USERS", "ALLOWED_USERS")}`,
+        `${name} lets anyone talk to the agent`,
+        `remove ${name} and list the allowed users in ${name.replace("ALLOW_ALL_USERS", "ALLOWED_USERS")}`,
       );
     if (/^(?:API_SERVER|WEBHOOK|DASHBOARD|HERMES)\w*_HOST$/.test(name) && isOpenHost(value))
       add(
         "open_server",
         "high",
         `${name} binds a server to ${value}`,
-        `set ${name}=127.0.0.1, or keep a strong key and a firewall in front`,
+        `set ${name}=127.0.0.1, or protect it with a strong key and a firewall`,
       );
   }
   return findings;
@@ -201,8 +202,8 @@ function configFindings(raw: Tree): AuditFinding[] {
       findings.push({
         id: "secret_in_config",
         severity: "high",
-        what: `config.yaml holds a secret in clear at ${name}`,
-        hint: "move it to .env and refer to it by the name of the variable",
+        what: `config.yaml contains a clear-text secret at ${name}`,
+        hint: "move it to .env and reference the variable",
       });
   }
   const allowed = raw.command_allowlist;
@@ -211,8 +212,8 @@ function configFindings(raw: Tree): AuditFinding[] {
     findings.push({
       id: "allow_list",
       severity: wide > 0 ? "low" : "info",
-      what: `${allowed.length} commands are allowed for good${wide > 0 ? `, ${wide} of them for every command of a kind` : ""} (command_allowlist)`,
-      hint: wide > 0 ? "look at them: hermes config get command_allowlist" : null,
+      what: `${allowed.length} commands are always allowed${wide > 0 ? `, ${wide} of them as a whole class of commands` : ""} (command_allowlist)`,
+      hint: wide > 0 ? "review them: hermes config get command_allowlist" : null,
     });
   }
   return findings;
@@ -246,7 +247,7 @@ async function fileFindings(home: string, uid: number | undefined): Promise<Audi
     const info = await stat(path).catch(() => null);
     if (!info) continue;
     const what = fileProblem(info, uid);
-    // Behind a closed folder the modes inside matter less; writable for others is wrong anywhere.
+    // In a private folder, files readable by others are a low risk; files writable by others never are.
     const level = folderClosed && name !== "" && (info.mode & 0o022) === 0 && severity !== "high" ? "low" : severity;
     if (what)
       findings.push({
@@ -255,8 +256,8 @@ async function fileFindings(home: string, uid: number | undefined): Promise<Audi
         what: `${path} ${what}`,
         hint:
           info.uid === uid
-            ? `chmod ${mode} ${quoted(path)}`
-            : `chown "$(id -un)" ${quoted(path)} && chmod ${mode} ${quoted(path)}`,
+            ? `chmod ${mode} ${shellQuote(path)}`
+            : `chown "$(id -un)" ${shellQuote(path)} && chmod ${mode} ${shellQuote(path)}`,
       });
   }
   return findings;
@@ -269,24 +270,22 @@ function fileProblem(info: Stats, uid: number): string | null {
   return (info.mode & 0o077) !== 0 ? `can be read by other users (mode ${mode})` : null;
 }
 
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
-/** Without the grammar the gate cannot see through a command, and stops whatever looks doubtful. */
+/** Without the grammar the gate cannot parse commands and blocks every unclear one. */
 async function grammarFindings(): Promise<AuditFinding[]> {
   const { loadShellParser } = await import("./gate/shell/shell-parser.ts");
   const parse = await loadShellParser();
   if (parse("true") !== null) return [];
-  const what = "the shell grammar of the gate could not be loaded, so harmless commands may be refused";
-  return [{ id: "no_grammar", severity: "medium", what, hint: "install Hermes again" }];
+  const what = "the shell grammar could not be loaded, so harmless commands may be refused";
+  return [{ id: "no_grammar", severity: "medium", what, hint: "reinstall Hermes" }];
 }
 
 const ORDER: readonly AuditSeverity[] = ["high", "medium", "low", "info"];
 
-/** Looks at the home, its settings and the environment. Changes nothing. */
-export async function securityAudit(home: Home): Promise<AuditReport> {
-  const { config, raw, blocking } = await openSettings(home).inspect();
+/** Inspects the home, its settings and the environment. Changes nothing. */
+export async function securityAudit(
+  home: Pick<Home, "path" | "env">,
+  { config, raw, blocking }: Pick<LoadedConfig, "config" | "raw" | "blocking">,
+): Promise<AuditReport> {
   const findings = [
     ...blocking.map(
       ({ message }): AuditFinding => ({
@@ -298,7 +297,7 @@ export async function securityAudit(home: Home): Promise<AuditReport> {
     ),
     ...switchFindings(config as unknown as Tree),
     ...environmentFindings(home.env),
-    ...configFindings((raw ?? {}) as Tree),
+    ...configFindings(raw),
     ...(await fileFindings(home.path, process.getuid?.())),
     ...(await grammarFindings()),
   ];

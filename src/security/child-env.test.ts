@@ -1,4 +1,4 @@
-// Children see what they need and no secret that was not given to them on purpose.
+// Child processes get what they need, and no secret that was not passed explicitly.
 import { describe, expect, it } from "vitest";
 import { codeEnv, containerEnv, mcpEnv, terminalEnv } from "./child-env.ts";
 
@@ -31,7 +31,7 @@ describe("child environments", () => {
     });
   });
 
-  it("declared names pass unless they are blocked; the person's own choice passes", () => {
+  it("declared names pass unless they are blocked; names chosen by the user always pass", () => {
     const child = terminalEnv(env, {
       blocked,
       declared: ["MY_SKILL_TOKEN", "OPENAI_API_KEY", "SUDO_PASSWORD"],
@@ -53,7 +53,7 @@ describe("child environments", () => {
     ]);
   });
 
-  it("MCP servers and containers: a short list and what is given", () => {
+  it("MCP servers and containers: a short list and explicit values", () => {
     expect(mcpEnv(env, { API_KEY: "own" })).toEqual({
       PATH: "/usr/bin",
       HOME: "/home/ada",

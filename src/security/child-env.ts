@@ -1,16 +1,16 @@
-// What child processes may know: the environment without secrets, plus what was declared on purpose.
+// Builds the environment of child processes: without secrets, plus the variables that were declared explicitly.
 import { isSecretName } from "./secret-names.ts";
 
 export type Environment = { readonly [name: string]: string | undefined };
 
 export interface ChildEnvOptions {
-  /** Names that never pass: keys, base URLs and settings of providers, tools and platforms. */
+  /** Names that are never passed on: keys, base URLs and settings of providers, tools and platforms. */
   readonly blocked: ReadonlySet<string>;
   /** Declared by a loaded skill; refused when blocked. */
   readonly declared?: readonly string[] | undefined;
-  /** `terminal.env_passthrough`: the person's own choice, which wins. */
+  /** `terminal.env_passthrough`: set by the user, overrides `blocked`. */
   readonly passthrough?: readonly string[] | undefined;
-  /** HOME of the profile, when it brings its own. */
+  /** HOME of the profile, when the profile has one. */
   readonly home?: string | null | undefined;
 }
 
@@ -61,7 +61,7 @@ function isBlocked(name: string, options: ChildEnvOptions): boolean {
   return options.blocked.has(name) || ALWAYS_BLOCKED.has(name) || name.startsWith(FORCED);
 }
 
-/** Copies what passes; declared and forced names are added back by their rules. */
+/** Copies the allowed variables; declared and forced names are added by their own rules. */
 function filtered(
   env: Environment,
   options: ChildEnvOptions,
@@ -79,12 +79,12 @@ function filtered(
   return child;
 }
 
-/** Terminal commands, foreground and background: everything but secrets, by list and by name. */
+/** For terminal commands, foreground and background: everything except secrets, which are recognised by list and by name. */
 export function terminalEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
   return filtered(env, options, (name) => !isBlocked(name, options) && !isSecretName(name));
 }
 
-/** Programs of `execute_code`: only what a program needs to start. */
+/** For programs of `execute_code`: only the variables that a program needs to start. */
 export function codeEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
   return filtered(env, options, (name) => {
     if (isBlocked(name, options) || CODE_SECRET.test(name)) return false;
@@ -92,7 +92,7 @@ export function codeEnv(env: Environment, options: ChildEnvOptions): Record<stri
   });
 }
 
-/** MCP servers on standard input: a short list and the server's own `env`. */
+/** For MCP servers over stdio: a short list and the server's own `env`. */
 export function mcpEnv(env: Environment, own: { readonly [name: string]: string } = {}): Record<string, string> {
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -102,7 +102,7 @@ export function mcpEnv(env: Environment, own: { readonly [name: string]: string 
   return { ...child, ...own };
 }
 
-/** Containers inherit nothing; values and forwarded names are explicit, and explicit wins over the block list. */
+/** For containers, which inherit nothing: only explicit values and forwarded names; these override the block list. */
 export function containerEnv(
   env: Environment,
   explicit: { readonly values: { readonly [name: string]: string }; readonly forward: readonly string[] },

@@ -1,10 +1,10 @@
-// A clean text is scanned once per build; everything else is scanned each time.
+// A clean text is scanned once per build; everything else is scanned every time.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Scan } from "../core/scan.ts";
-import { rememberClean } from "./clean-texts.ts";
+import { cacheCleanTexts } from "./clean-texts.ts";
 
 const PLAIN = "Use tabs, run the tests. ".repeat(60);
 const HOSTILE = `${PLAIN} evil`;
@@ -26,8 +26,9 @@ const scan: Scan = (text, source) => {
     : { text, findings: [] };
 };
 
-/** As a new run of the program opens it. */
-const opened = (build = "1") => rememberClean(scan, { path, build, isPassing: (source) => source.startsWith("web:") });
+/** Opens the cache as a new process does. */
+const opened = (build = "1") =>
+  cacheCleanTexts(scan, { path, build, isTransient: (source) => source.startsWith("web:") });
 
 async function firstRun(): Promise<void> {
   opened()(PLAIN, "AGENTS.md");
@@ -35,26 +36,26 @@ async function firstRun(): Promise<void> {
   scanned = [];
 }
 
-it("takes the word of an earlier run for a text that was clean", async () => {
+it("does not scan a text again that an earlier run found clean", async () => {
   await firstRun();
   expect(opened()(PLAIN, "AGENTS.md")).toEqual({ text: PLAIN, findings: [] });
   expect(scanned).toEqual([]);
 });
 
-it("scans again what changed, and after an update of the program", async () => {
+it("scans changed texts again, and all texts after an update", async () => {
   await firstRun();
   opened()(`${PLAIN}!`, "AGENTS.md");
   opened("2")(PLAIN, "AGENTS.md");
   expect(scanned).toEqual(["AGENTS.md", "AGENTS.md"]);
 });
 
-it("scans what was suspicious each time", () => {
+it("scans suspicious texts every time", () => {
   const first = opened();
   for (const run of [first, first, opened()]) expect(run(HOSTILE, "AGENTS.md").text).toBe("[quarantined]");
   expect(scanned).toHaveLength(3);
 });
 
-it("scans short texts and web pages each time, and survives a broken record", async () => {
+it("scans short texts and web pages every time, and ignores a broken cache file", async () => {
   await firstRun();
   const run = opened();
   run("short", "SOUL.md");

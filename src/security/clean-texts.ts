@@ -1,44 +1,44 @@
-// Texts that an earlier run scanned and found clean: a project's instructions are read at every start and change rarely.
-// Kept as hashes, for one build only, because the next one may know more tricks. What is suspicious is scanned each time.
+// Caches which texts an earlier run found clean: project instructions are read at every start and rarely change.
+// Stores hashes, valid for one build only, because a newer build may have more rules. Suspicious texts are not cached.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Scan } from "../core/scan.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 
-/** Shorter texts are scanned faster than they are looked up. */
-const WORTH_KEEPING = 1000;
-const MOST_KEPT = 200;
+/** Scanning a shorter text is faster than looking it up. */
+const MIN_LENGTH = 1000;
+const MAX_ENTRIES = 200;
 
 export interface CleanTextsOptions {
   readonly path: string;
   readonly build: string;
-  /** Texts from these sources come once and are not remembered. */
-  isPassing(source: string): boolean;
+  /** Texts from these sources are not cached, because they rarely repeat. */
+  isTransient(source: string): boolean;
 }
 
 function read(path: string, build: string): string[] {
   try {
-    const kept = JSON.parse(readFileSync(path, "utf8")) as { build?: unknown; clean?: unknown };
-    return kept.build === build && Array.isArray(kept.clean) ? kept.clean.map(String) : [];
+    const stored = JSON.parse(readFileSync(path, "utf8")) as { build?: unknown; clean?: unknown };
+    return stored.build === build && Array.isArray(stored.clean) ? stored.clean.map(String) : [];
   } catch {
-    // None, or cut off: everything is scanned once more.
+    // The file is missing or incomplete: all texts are scanned again.
     return [];
   }
 }
 
-/** The same scan, which takes the word of an earlier run for a text it found nothing in. */
-export function rememberClean(scan: Scan, options: CleanTextsOptions): Scan {
+/** Wraps a scan so that texts that an earlier run found clean are not scanned again. */
+export function cacheCleanTexts(scan: Scan, options: CleanTextsOptions): Scan {
   const { path, build } = options;
   let clean: string[] | undefined;
   return (text, source) => {
-    if (text.length < WORTH_KEEPING || options.isPassing(source)) return scan(text, source);
+    if (text.length < MIN_LENGTH || options.isTransient(source)) return scan(text, source);
     clean ??= read(path, build);
-    const mark = createHash("sha256").update(text).digest("hex");
-    if (clean.includes(mark)) return { text, findings: [] };
+    const hash = createHash("sha256").update(text).digest("hex");
+    if (clean.includes(hash)) return { text, findings: [] };
     const result = scan(text, source);
     if (result.findings.length === 0) {
-      clean = [...clean, mark].slice(-MOST_KEPT);
-      // Best effort: a home that cannot be written to scans again.
+      clean = [...clean, hash].slice(-MAX_ENTRIES);
+      // Best effort: when the cache cannot be written, the next run scans again.
       void atomicWrite(path, JSON.stringify({ build, clean })).catch(() => undefined);
     }
     return result;

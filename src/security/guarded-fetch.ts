@@ -1,10 +1,11 @@
-// HTTP that checks every hop: redirects are followed by hand, connections go to the checked address, size and time end.
+// HTTP requests that check every redirect, connect only to checked addresses, and limit size and time.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { type JoinedSignal, joinSignals } from "../lib/async/joined-signal.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { type ResolvedVerdict, resolveUrl, type UrlPolicy } from "./url-guard.ts";
 
 export interface GuardedFetchOptions {
@@ -24,9 +25,9 @@ export type GuardedResponse =
       readonly status: number;
       readonly headers: { readonly [name: string]: string };
       readonly body: Buffer;
-      /** The body was longer than `maxBytes`; the rest was not read. */
+      /** True when the body was longer than `maxBytes`; the rest was not read. */
       readonly truncated: boolean;
-      /** Where the answer came from after redirects. */
+      /** The final URL after redirects. */
       readonly url: string;
     }
   | { readonly ok: false; readonly rule: string; readonly reason: string; readonly url: string };
@@ -35,10 +36,10 @@ type Target = Extract<ResolvedVerdict, { ok: true }>;
 
 const DEFAULTS = { timeoutMs: 30_000, maxBytes: 10_000_000, maxRedirects: 5 };
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Not sent on to another origin. */
+/** Headers that are not forwarded to another origin. */
 const PRIVATE_HEADERS = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
 
-/** Answers the connection's question for an address with the ones that were checked, whatever DNS says by now. */
+/** A DNS lookup that returns only the addresses that were checked, so that a changed DNS answer has no effect. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, options, callback) => {
@@ -82,7 +83,7 @@ function decoded(response: IncomingMessage): Readable {
   return response.pipe(unpack);
 }
 
-/** Reads at most `limit` bytes, counted after unpacking: a small bomb stays small. */
+/** Reads at most `limit` decompressed bytes, which stops decompression bombs. */
 async function readBody(response: IncomingMessage, limit: number): Promise<{ body: Buffer; truncated: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -120,7 +121,7 @@ function nextHop(
   return { url: url.href, options: { ...kept, method, headers: Object.fromEntries(headers) } };
 }
 
-/** Fetches a URL that the policy allows. Refusals and network trouble are answers, never exceptions. */
+/** Fetches a URL that the policy allows. Refusals and network errors are returned, never thrown. */
 export async function guardedFetch(url: string, options: GuardedFetchOptions = {}): Promise<GuardedResponse> {
   const sources = options.signal ? [options.signal] : [];
   const joined = joinSignals(sources, options.timeoutMs ?? DEFAULTS.timeoutMs);
@@ -140,26 +141,30 @@ async function follow(url: string, options: GuardedFetchOptions, stop: JoinedSig
     try {
       const response = await open(target, request, stop.signal);
       const next = nextHop(response, target, request);
-      if (!next) return await answer(response, current, options.maxBytes ?? DEFAULTS.maxBytes);
+      if (!next) return await toResponse(response, current, options.maxBytes ?? DEFAULTS.maxBytes);
       response.destroy();
       current = next.url;
       request = next.options;
     } catch (error) {
-      return { ok: false, ...failure(error, stop.late, options.signal), url: current };
+      return { ok: false, ...describeFailure(error, stop.late, options.signal), url: current };
     }
   }
   return { ok: false, rule: "redirects", reason: "too many redirects", url: current };
 }
 
-async function answer(response: IncomingMessage, url: string, limit: number): Promise<GuardedResponse> {
+async function toResponse(response: IncomingMessage, url: string, limit: number): Promise<GuardedResponse> {
   const { body, truncated } = await readBody(response, limit);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers)) if (value !== undefined) headers[name] = String(value);
   return { ok: true, status: response.statusCode ?? 0, headers, body, truncated, url };
 }
 
-function failure(error: unknown, late: boolean, caller: AbortSignal | undefined): { rule: string; reason: string } {
+function describeFailure(
+  error: unknown,
+  late: boolean,
+  caller: AbortSignal | undefined,
+): { rule: string; reason: string } {
   if (caller?.aborted) return { rule: "interrupted", reason: "the fetch was interrupted" };
   if (late) return { rule: "timeout", reason: "the server took too long" };
-  return { rule: "network", reason: error instanceof Error ? error.message : String(error) };
+  return { rule: "network", reason: errorMessage(error) };
 }

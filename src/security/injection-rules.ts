@@ -1,4 +1,4 @@
-// What hostile text looks like, as data: one row per way of saying it. Matched on folded, lower-case text.
+// Patterns of injected instructions, one row per phrasing. Matched against normalised lower-case text.
 
 export type ScanKind = "context" | "memory" | "cron" | "skill";
 export type Severity = "low" | "medium" | "high";
@@ -6,9 +6,9 @@ export type Severity = "low" | "medium" | "high";
 export interface InjectionRule {
   readonly id: string;
   readonly pattern: RegExp;
-  /** How bad it is; a kind that is absent takes `otherwise`, and `none` switches the rule off. */
+  /** Severity by kind of text; a missing kind uses `otherwise`, and `none` disables the rule. */
   readonly severity: { readonly [kind in ScanKind]?: Severity | "none" } & { readonly otherwise: Severity | "none" };
-  /** Phrases of speech: also tried on joined spelling, and milder when they are quoted as an example. */
+  /** Natural-language phrases: also matched without spaces, and less severe when quoted as an example. */
   readonly speech?: boolean | undefined;
 }
 
@@ -20,8 +20,8 @@ const SECRETS =
   "(?:credentials?|api[ _-]?keys?|secrets?|passwords?|(?:access[ _-]|auth[ _-])?tokens?|private keys?|ssh keys?|\\.env(?: file)?|environment variables?|env vars?|chat history|conversation(?: history)?|memory|memories)";
 const AI = "(?:ai|a\\.i\\.|assistant|agent|llm|language model|chatbot|claude|gpt|chatgpt|hermes|copilot|model)";
 
-/** Compiled at the first scan: a start without a text to look at does not pay for it. */
-function compiledLate(source: string): { readonly pattern: RegExp } {
+/** Compiled at the first scan, to keep start-up fast. */
+function compileLazily(source: string): { readonly pattern: RegExp } {
   let pattern: RegExp | undefined;
   return {
     get pattern() {
@@ -32,10 +32,10 @@ function compiledLate(source: string): { readonly pattern: RegExp } {
 }
 
 const speech = (id: string, source: string, severity: Severity = "high"): InjectionRule =>
-  Object.assign(compiledLate(source), { id, severity: { otherwise: severity }, speech: true });
+  Object.assign(compileLazily(source), { id, severity: { otherwise: severity }, speech: true });
 
 const rule = (id: string, source: string, severity: InjectionRule["severity"]): InjectionRule =>
-  Object.assign(compiledLate(source), { id, severity });
+  Object.assign(compileLazily(source), { id, severity });
 
 // Data table: one row per phrasing or shape.
 export const INJECTION_RULES: readonly InjectionRule[] = [
@@ -228,12 +228,12 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   }),
 ];
 
-/** An order to the machine inside markup that a reader does not see. */
-export const HIDDEN_ORDER = new RegExp(
+/** An instruction inside markup that a reader does not see. */
+export const HIDDEN_INSTRUCTION = new RegExp(
   `\\b${AI}\\b[^\\n]{0,80}\\b(?:must|should|shall|please|always|execute|run|send|ignore|follow|obey|instructions?|read|fetch|visit|delete|install|upload)\\b|\\b(?:execute|run|send|ignore|obey|upload|exfiltrate)\\b[^\\n]{0,80}\\b(?:${AI}|instructions?|secretly|silently|${SECRETS})`,
   "u",
 );
 
-/** Signs that a hostile phrase is spoken about, not spoken. */
+/** Words which show that the text discusses attacks. */
 export const MENTIONED =
   /\b(?:injections?|attacks?|attackers?|attempts?|e\.g\.|for example|examples?|such as|phrases? like|strings? like|text like|detects?|detection|refuse|reject|resist|treat|never (?:follow|obey)|do(?:n't| not) (?:follow|obey)|says?|saying|contains?|jailbreaks?|malicious|untrusted|payloads?|red[- ]team)\b/u;

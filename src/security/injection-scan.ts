@@ -1,6 +1,7 @@
-// Finds instructions that a text tries to smuggle in, says where they are, and puts only those places in quarantine.
+// Finds injected instructions in a text and replaces only those spans.
+import { truncate } from "../lib/text/truncate.ts";
 import {
-  HIDDEN_ORDER,
+  HIDDEN_INSTRUCTION,
   INJECTION_RULES,
   type InjectionRule,
   MENTIONED,
@@ -12,7 +13,7 @@ import { invisibleRuns } from "./invisible-characters.ts";
 
 export interface InjectionFinding {
   readonly rule: string;
-  /** Place in the given text. */
+  /** Position in the given text. */
   readonly start: number;
   readonly end: number;
   readonly excerpt: string;
@@ -35,20 +36,20 @@ export function scanText(text: string, options: { readonly kind: ScanKind }): Sc
   const scanned = text.slice(0, MAX_SCANNED);
   const found: InjectionFinding[] = [];
   const report = (finding: Omit<InjectionFinding, "excerpt">): void => {
-    if (found.length < MAX_FINDINGS) found.push({ ...finding, excerpt: excerptOf(text, finding.start, finding.end) });
+    if (found.length < MAX_FINDINGS) found.push({ ...finding, excerpt: makeExcerpt(text, finding.start, finding.end) });
   };
-  scanSpeech(scanned, options.kind, report);
+  scanPhrases(scanned, options.kind, report);
   for (const run of invisibleRuns(scanned)) {
     const spells = run.hidden !== "" || run.severity === "high";
     report({ rule: "invisible_unicode", start: run.start, end: run.end, severity: spells ? "high" : run.severity });
   }
   for (const run of decodedRuns(scanned)) {
-    scanSpeech(run.text, options.kind, (inner) =>
+    scanPhrases(run.text, options.kind, (inner) =>
       report({ rule: inner.rule, start: run.start, end: run.end, severity: inner.severity === "low" ? "low" : "high" }),
     );
   }
   scanMarkup(scanned, found, report);
-  const findings = withoutDoubles(found);
+  const findings = mergeOverlaps(found);
   const score = findings.reduce((sum, finding) => sum + WEIGHT[finding.severity], 0);
   const hostile = findings.some((finding) => finding.severity === "high") || score >= 5;
   return {
@@ -60,7 +61,7 @@ export function scanText(text: string, options: { readonly kind: ScanKind }): Sc
 
 type Report = (finding: Omit<InjectionFinding, "excerpt">) => void;
 
-function scanSpeech(text: string, kind: ScanKind, report: Report): void {
+function scanPhrases(text: string, kind: ScanKind, report: Report): void {
   const plain = plainView(text);
   const latin = lookAlikeView(plain);
   const joined = joinedView(latin);
@@ -70,7 +71,7 @@ function scanSpeech(text: string, kind: ScanKind, report: Report): void {
     matchRule(rule, severity, plain, { text, report });
     if (latin !== plain && rule.speech) matchRule(rule, severity, latin, { text, report });
     if (joined && rule.speech)
-      matchRule({ ...rule, pattern: closedUp(rule.pattern) }, severity, joined, { text, report });
+      matchRule({ ...rule, pattern: withoutGaps(rule.pattern) }, severity, joined, { text, report });
   }
 }
 
@@ -85,19 +86,19 @@ function matchRule(rule: InjectionRule, severity: Severity, view: View, place: {
   }
 }
 
-const CLOSED = new Map<RegExp, RegExp>();
+const GAPLESS = new Map<RegExp, RegExp>();
 
 /** The pattern for text whose spaces were lost: gaps between words become optional. */
-function closedUp(pattern: RegExp): RegExp {
-  const known = CLOSED.get(pattern);
+function withoutGaps(pattern: RegExp): RegExp {
+  const known = GAPLESS.get(pattern);
   if (known) return known;
   const source = pattern.source.replaceAll("[\\s,:*_\"'`]{1,6}", "[\\s,:*_\"'`]{0,6}").replaceAll("\\b", "");
   const made = new RegExp(source, "gu");
-  CLOSED.set(pattern, made);
+  GAPLESS.set(pattern, made);
   return made;
 }
 
-/** The GitHub API with its token is everyday scripting. */
+/** Calls to the GitHub API with a token are ordinary scripting. */
 function isExempt(rule: InjectionRule, line: string): boolean {
   const addresses = line.match(/https?:\/\/[^\s"']+/g) ?? [];
   return (
@@ -107,7 +108,7 @@ function isExempt(rule: InjectionRule, line: string): boolean {
   );
 }
 
-/** Quoted, and the words around speak about attacks: documentation, not an attempt. */
+/** True when the match is quoted and its context discusses attacks: documentation, not an attempt. */
 function isMentioned(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 160), start);
   const after = text.slice(end, end + 100);
@@ -133,7 +134,8 @@ function scanMarkup(text: string, found: readonly InjectionFinding[], report: Re
       const end = start + match[0].length;
       const spoken = speech.some((at) => at >= start && at < end);
       if (spoken) report({ rule: id, start, end, severity: "high" });
-      else if (HIDDEN_ORDER.test(plainView(match[1] ?? "").text)) report({ rule: id, start, end, severity: "medium" });
+      else if (HIDDEN_INSTRUCTION.test(plainView(match[1] ?? "").text))
+        report({ rule: id, start, end, severity: "medium" });
     }
   }
 }
@@ -155,13 +157,12 @@ function lineAround(text: string, start: number, end: number): { start: number; 
   return { start: Math.min(from, start), end: Math.min(stop === -1 ? text.length : stop, end + 300) };
 }
 
-function excerptOf(text: string, start: number, end: number): string {
-  const excerpt = text.slice(start, end).replace(/\s+/g, " ");
-  return excerpt.length > 120 ? `${excerpt.slice(0, 119)}…` : excerpt;
+function makeExcerpt(text: string, start: number, end: number): string {
+  return truncate(text.slice(start, end).replace(/\s+/g, " "), 120);
 }
 
-/** The same rule at overlapping places is one finding, with the worst severity. */
-function withoutDoubles(findings: readonly InjectionFinding[]): InjectionFinding[] {
+/** Merges overlapping findings of one rule, keeping the worst severity. */
+function mergeOverlaps(findings: readonly InjectionFinding[]): InjectionFinding[] {
   const kept: InjectionFinding[] = [];
   for (const finding of [...findings].sort((a, b) => a.start - b.start || b.end - a.end)) {
     const same = kept.findIndex((other) => other.rule === finding.rule && finding.start < other.end);

@@ -1,6 +1,6 @@
-// The same text as a model might read it: without invisible characters, look-alike letters or spread-out spelling.
+// Normalised views of a text: without invisible characters, look-alike letters and letter spacing.
 
-/** A changed copy of a text; `at[i]` is where character i of the copy came from. */
+/** A transformed copy of a text; `at[i]` is the original position of character i. */
 export interface View {
   readonly text: string;
   readonly at: readonly number[];
@@ -56,7 +56,7 @@ const LOOK_ALIKES: { readonly [char: string]: string } = {
 
 const DROPPED = /\p{Cf}|\p{Variation_Selector}|[\u0300-\u036f]/u;
 
-/** Lower case, compatibility forms folded, invisible characters left out. */
+/** Lower case, with compatibility forms normalised and invisible characters removed. */
 export function plainView(text: string): View {
   const at: number[] = [];
   let copy = "";
@@ -74,7 +74,7 @@ export function plainView(text: string): View {
   return { text: copy, at };
 }
 
-/** Letters of other scripts and digits that look Latin, read as Latin. */
+/** Replaces letters of other scripts and digits that look like Latin letters. */
 export function lookAlikeView(view: View): View {
   let changed = false;
   let copy = "";
@@ -88,7 +88,7 @@ export function lookAlikeView(view: View): View {
 
 const SPREAD = /(?<![\p{L}\p{N}])(?:\p{L}[ .\-_*·|]{1,3}){7,400}\p{L}(?![\p{L}\p{N}])/gu;
 
-/** Words spelt with separators between their letters, joined again; null when there are none. */
+/** Joins words whose letters are separated; null when there are none. */
 export function joinedView(view: View): View | null {
   let copy = "";
   const at: number[] = [];

@@ -1,4 +1,4 @@
-// No spelling and no link opens a protected file; ordinary work in a project is never refused.
+// Protected files are refused through any spelling and link; ordinary project files are allowed.
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -108,7 +108,7 @@ describe("writing", () => {
       expect((await profile.read(`../${path}`, project)).action).toBe("ask");
   });
 
-  it("leaves a workspace inside the home to the person, but not one of Hermes' own folders", async () => {
+  it("allows a workspace inside the home, unless it is one of Hermes' own folders", async () => {
     const at = (name: string) => join(hermesHome, name);
     expect((await guard.write("a.txt", at("project"), { workspace: at("project") })).action).toBe("allow");
     expect((await guard.write("../SOUL.md", at("project"), { workspace: at("project") })).action).toBe("deny");
@@ -116,7 +116,7 @@ describe("writing", () => {
     expect((await guard.write("SOUL.md", hermesHome, { workspace: hermesHome })).action).toBe("deny");
   });
 
-  it("keeps to the safe root when there is one", async () => {
+  it("restricts writes to the safe root", async () => {
     const safe = createPathGuard({ hermesHome, userHome, safeRoot: project });
     expect((await safe.write("a.txt", project)).action).toBe("allow");
     expect(await safe.write("../a.txt", project)).toMatchObject({ action: "deny", rule: "safe_root" });
@@ -141,14 +141,14 @@ describe("reading", () => {
     expect((await guard.read(path, project)).action).toBe("ask");
     expect((await guard.reference(path, project)).action).toBe("deny");
   });
-  it("reads a hard link of a key as the key", async () => {
+  it("treats a hard link to a key as the key", async () => {
     writeFileSync(join(userHome, ".ssh/id_rsa"), "key");
     linkSync(join(userHome, ".ssh/id_rsa"), join(project, "report.pdf"));
     expect((await guard.read("report.pdf", project)).action).toBe("ask");
     expect((await guard.reference("report.pdf", project)).action).toBe("deny");
   });
 
-  it("lets a guest read nothing of the home, and no secret", async () => {
+  it("prevents guests from reading the home and secrets", async () => {
     const as = { policy: "guest" } as const;
     for (const path of [
       "~/.hermes/state.db",
@@ -171,7 +171,7 @@ describe("reading", () => {
   );
 });
 
-it("knows what lies inside a workspace", async () => {
+it("recognises paths inside a workspace", async () => {
   expect(await isInside(project, "src/a.ts")).toBe(true);
   expect(await isInside(project, "docs/config")).toBe(false);
   expect(await isInside(project, "../project/x")).toBe(true);

@@ -1,43 +1,43 @@
-// Which files tools may not write or read, judged by where a path really leads.
+// Decides which files tools may read and write, based on the real path.
 import { open, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import {
-  homeWrite,
-  type Places,
-  placesOf,
+  classifyHomeWrite,
+  classifySecretPath,
+  classifyStartupPath,
+  findProtectedRoots,
+  type ProtectedRoots,
+  relativeTo,
   secretFiles,
-  secretPlace,
-  startupPlace,
-  within,
-} from "./protected-places.ts";
-import { comparable, expandHome, isBelow, realPathOf } from "./real-path.ts";
+} from "./protected-paths.ts";
+import { expandHome, isBelow, normalizePath, resolveRealPath } from "./real-path.ts";
 
 export interface PathGuardOptions {
   readonly hermesHome: string;
   readonly userHome: string;
-  /** HERMES_WRITE_SAFE_ROOT: when set, nothing outside may be written. */
+  /** HERMES_WRITE_SAFE_ROOT: when set, writing outside it is refused. */
   readonly safeRoot?: string | undefined;
 }
 
-/** Whose turn it is: a guest's tools read nothing of Hermes' homes and no secrets at all. */
+/** Who runs the turn: a guest's tools may not read Hermes' homes or any secrets. */
 export type PathPolicy = "owner" | "guest";
 
 export interface PathRequest {
   /** `owner` when absent. */
   readonly policy?: PathPolicy | undefined;
-  /** The folder that the conversation works in: it may lie inside a home without being protected. */
+  /** The folder of the conversation, which may be inside a home without being protected. */
   readonly workspace?: string | undefined;
 }
 
 export type PathVerdict =
   | { readonly action: "allow"; readonly realPath: string }
-  /** `ask` may be approved by the person; `deny` may not. */
+  /** The user may approve `ask`, but not `deny`. */
   | { readonly action: "ask" | "deny"; readonly realPath: string; readonly rule: string; readonly reason: string };
 
 export interface PathGuard {
   write(path: string, cwd: string, request?: PathRequest): Promise<PathVerdict>;
   read(path: string, cwd: string, request?: PathRequest): Promise<PathVerdict>;
-  /** For `@file` references and files that are sent: what `read` would ask about is refused outright. */
+  /** For `@file` references and outgoing files: `ask` is turned into `deny`. */
   reference(path: string, cwd: string, request?: PathRequest): Promise<PathVerdict>;
 }
 
@@ -51,7 +51,7 @@ interface PathRule {
 const SYSTEM_FOLDERS = ["/etc", "/boot", "/usr/lib/systemd", "/lib/systemd", "/private/etc", "/proc", "/sys", "/dev"];
 const SOCKETS = ["/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock"];
 const WRITABLE_DEVICES = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"]);
-/** Protected files that a hard link could give a second name. */
+/** Protected files that may have a second name through a hard link. */
 const LINKABLE = {
   user: [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".gitconfig"],
   home: [
@@ -71,13 +71,13 @@ function below(rule: string, action: "ask" | "deny", reason: string, roots: read
 
 async function realRoots(base: string, names: readonly string[]): Promise<string[]> {
   const roots = names.map((name) => (base === "" ? name : join(base, name)));
-  return [...new Set([...roots, ...(await Promise.all(roots.map((root) => realPathOf(root, "/"))))])];
+  return [...new Set([...roots, ...(await Promise.all(roots.map((root) => resolveRealPath(root, "/"))))])];
 }
 
-const USE_TERMINAL = "change it in the terminal, where the person can approve";
-const USE_COMMAND = "it belongs to Hermes itself; use the tool or the `hermes` command that is made for it";
+const USE_TERMINAL = "change it in the terminal, where the user can approve it";
+const USE_COMMAND = "it belongs to Hermes; use the matching tool or `hermes` command";
 
-async function writeRules(places: Places, workspace?: string): Promise<PathRule[]> {
+async function writeRules(places: ProtectedRoots, workspace?: string): Promise<PathRule[]> {
   const system = [...SYSTEM_FOLDERS, ...(await realRoots("", ["/etc", "/boot"]))];
   const rule = (id: string, action: "ask" | "deny", reason: string, matches: PathRule["matches"]): PathRule => ({
     rule: id,
@@ -86,14 +86,14 @@ async function writeRules(places: Places, workspace?: string): Promise<PathRule[
     matches,
   });
   return [
-    rule("hermes_home", "deny", USE_COMMAND, (path) => homeWrite(path, places, workspace) === "own"),
+    rule("hermes_home", "deny", USE_COMMAND, (path) => classifyHomeWrite(path, places, workspace) === "own"),
     rule(
       "user_startup",
       "deny",
       `it is a start-up or credential file; ${USE_TERMINAL}`,
       (path) =>
-        startupPlace(path, places) === "file" ||
-        (secretPlace(path, places) !== null && within(places.hermesHomes, path) === null),
+        classifyStartupPath(path, places) === "file" ||
+        (classifySecretPath(path, places) !== null && relativeTo(places.hermesHomes, path) === null),
     ),
     below("socket", "deny", "it is the socket of a container engine", await realRoots("", SOCKETS)),
     rule(
@@ -105,17 +105,17 @@ async function writeRules(places: Places, workspace?: string): Promise<PathRule[
     rule(
       "hermes_trusted",
       "ask",
-      "Hermes runs or trusts what lies there",
-      (path) => homeWrite(path, places, workspace) === "trusted",
+      "Hermes runs or trusts the files there",
+      (path) => classifyHomeWrite(path, places, workspace) === "trusted",
     ),
     rule(
       "startup",
       "ask",
-      "programs or shells read or run what lies there",
-      (path) => startupPlace(path, places) !== null,
+      "programs or shells read or run the files there",
+      (path) => classifyStartupPath(path, places) !== null,
     ),
-    rule("git_hooks", "ask", "git runs what lies there", (path) =>
-      /\/\.git\/(?:hooks\/|config$)/.test(comparable(path).split(sep).join("/")),
+    rule("git_hooks", "ask", "git runs the files there", (path) =>
+      /\/\.git\/(?:hooks\/|config$)/.test(normalizePath(path).split(sep).join("/")),
     ),
   ];
 }
@@ -123,14 +123,14 @@ async function writeRules(places: Places, workspace?: string): Promise<PathRule[
 const DEVICE =
   /^\/dev\/(?!null$)|^\/proc\/(?:[^/]+\/)+(?:fd\/\d+|mem|environ|kcore|root(?:\/|$)|cwd(?:\/|$))|^\/proc\/(?:kcore|kmem)$/;
 
-function readRules(places: Places, policy: PathPolicy): PathRule[] {
+function readRules(places: ProtectedRoots, policy: PathPolicy): PathRule[] {
   const guest = policy === "guest";
   return [
     {
       rule: "hub_cache",
       action: "deny",
-      reason: "it holds catalogue text from strangers; use the skills commands",
-      matches: (path) => /^skills\/\.hub(?:\/|$)/.test(within(places.hermesHomes, path) ?? ""),
+      reason: "it contains untrusted catalogue text; use the skills commands",
+      matches: (path) => /^skills\/\.hub(?:\/|$)/.test(relativeTo(places.hermesHomes, path) ?? ""),
     },
     {
       rule: "device",
@@ -142,20 +142,20 @@ function readRules(places: Places, policy: PathPolicy): PathRule[] {
       rule: "guest_home",
       action: "deny",
       reason: "it belongs to the owner of this Hermes",
-      matches: (path) => guest && homeWrite(path, places) !== null,
+      matches: (path) => guest && classifyHomeWrite(path, places) !== null,
     },
     ...(["hermes_secrets", "credentials", "shadow"] as const).map(
       (rule): PathRule => ({
         rule,
         action: guest ? "deny" : "ask",
-        reason: rule === "hermes_secrets" ? "it holds the keys of Hermes" : "it holds keys or passwords",
-        matches: (path) => secretPlace(path, places)?.rule === rule,
+        reason: rule === "hermes_secrets" ? "it contains the keys of Hermes" : "it contains keys or passwords",
+        matches: (path) => classifySecretPath(path, places)?.rule === rule,
       }),
     ),
   ];
 }
 
-/** A second name of a protected file (hard link) is the same file. */
+/** True when the path is a hard link to a protected file. */
 async function isLinkedTo(path: string, protectedFiles: () => readonly string[]): Promise<boolean> {
   const info = await stat(path).catch(() => null);
   if (!info || info.nlink < 2 || info.isDirectory()) return false;
@@ -165,8 +165,8 @@ async function isLinkedTo(path: string, protectedFiles: () => readonly string[])
 
 const KEY_HEAD_BYTES = 4_096;
 
-/** A copy of a key under another name: told by the block that every private key starts with. */
-async function holdsPrivateKey(path: string): Promise<boolean> {
+/** True for a file that starts with a private key block, whatever its name. */
+async function containsPrivateKey(path: string): Promise<boolean> {
   try {
     const info = await stat(path);
     if (!info.isFile()) return false;
@@ -178,7 +178,7 @@ async function holdsPrivateKey(path: string): Promise<boolean> {
       await file.close();
     }
   } catch {
-    // Not there or not readable: then nothing can leave either.
+    // The file does not exist or cannot be read, so its content cannot leak.
     return false;
   }
 }
@@ -191,28 +191,28 @@ const refuse = (realPath: string, rule: Omit<PathRule, "matches">): PathVerdict 
 });
 
 export function createPathGuard(options: PathGuardOptions): PathGuard {
-  const judge = async (path: string, cwd: string, rules: readonly PathRule[]): Promise<PathVerdict> => {
-    const asked = expandHome(path.trim(), options.userHome);
-    const realPath = await realPathOf(asked, cwd);
-    // `/proc/self/root/etc` resolves to `/etc`; the spelling is judged too, for what links cannot tell.
-    const rule = rules.find((candidate) => candidate.matches(realPath)) ?? spelledRule(asked, rules);
+  const check = async (path: string, cwd: string, rules: readonly PathRule[]): Promise<PathVerdict> => {
+    const requested = expandHome(path.trim(), options.userHome);
+    const realPath = await resolveRealPath(requested, cwd);
+    // `/proc/self/root/etc` resolves to `/etc`; the given path is checked as well as the real one.
+    const rule = rules.find((candidate) => candidate.matches(realPath)) ?? ruleForGivenPath(requested, rules);
     return rule ? refuse(realPath, rule) : { action: "allow", realPath };
   };
-  const LINKED = { rule: "hard_link", reason: "it is another name of a protected file" } as const;
+  const LINKED = { rule: "hard_link", reason: "it is a hard link to a protected file" } as const;
   const read: PathGuard["read"] = async (path, cwd, request = {}) => {
     const policy = request.policy ?? "owner";
-    const places = placesOf(options);
-    const verdict = await judge(path, cwd, readRules(places, policy));
+    const places = findProtectedRoots(options);
+    const verdict = await check(path, cwd, readRules(places, policy));
     if (verdict.action !== "allow" || !(await isLinkedTo(verdict.realPath, () => secretFiles(places)))) return verdict;
     return refuse(verdict.realPath, { ...LINKED, action: policy === "guest" ? "deny" : "ask" });
   };
   return {
     async write(path, cwd, request = {}) {
-      const places = placesOf(options);
-      const verdict = await judge(path, cwd, await writeRules(places, request.workspace));
+      const places = findProtectedRoots(options);
+      const verdict = await check(path, cwd, await writeRules(places, request.workspace));
       const { realPath } = verdict;
       if (verdict.action !== "allow") return verdict;
-      if (options.safeRoot && !isBelow(await realPathOf(options.safeRoot, "/"), realPath)) {
+      if (options.safeRoot && !isBelow(await resolveRealPath(options.safeRoot, "/"), realPath)) {
         const reason = `${realPath}: writing is limited to ${options.safeRoot}`;
         return { action: "deny", realPath, rule: "safe_root", reason };
       }
@@ -227,12 +227,12 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
     async reference(path, cwd, request) {
       const verdict = await read(path, cwd, request);
       if (verdict.action === "ask") return { ...verdict, action: "deny" };
-      if (verdict.action === "deny" || !(await holdsPrivateKey(verdict.realPath))) return verdict;
-      return refuse(verdict.realPath, { rule: "private_key", action: "deny", reason: "it holds a private key" });
+      if (verdict.action === "deny" || !(await containsPrivateKey(verdict.realPath))) return verdict;
+      return refuse(verdict.realPath, { rule: "private_key", action: "deny", reason: "it contains a private key" });
     },
   };
 }
 
-function spelledRule(asked: string, rules: readonly PathRule[]): PathRule | undefined {
-  return rules.find((rule) => rule.rule === "device" && rule.matches(asked));
+function ruleForGivenPath(requested: string, rules: readonly PathRule[]): PathRule | undefined {
+  return rules.find((rule) => rule.rule === "device" && rule.matches(requested));
 }

@@ -1,12 +1,12 @@
-// Values in env files: masked by the name, or because they look random, whatever their length.
+// Masks values in env files: by name, or because they look random.
 import type { Span } from "./redact-values.ts";
 import { isSecretName } from "./secret-names.ts";
 
-/** `NAME=value`, also behind a line number, a diff sign, `export` or a comment sign. */
+/** `NAME=value`, also after a line number, a diff sign, `export` or a comment sign. */
 const LINE = /^([ \t]*(?:\d+[|:])?[ \t]*[+\-#]?[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*)(\S[^\n]*)$/gm;
 const MASKED = /^["']?\*{3}/;
 
-/** A word of letters and digits that no person would have chosen. */
+/** A random-looking word of letters and digits. */
 function looksRandom(value: string): boolean {
   const word = value.replace(/^["']|["']$/g, "");
   return (

@@ -2,17 +2,17 @@
 import type { Span } from "./redact-values.ts";
 import { isSecretName } from "./secret-names.ts";
 
-/** Fewer than 18 characters show nothing; longer ones keep six in front and four behind, enough to recognise a key. */
-export function maskOf(secret: string): string {
+/** Up to 17 characters are masked completely; longer secrets keep the first six and the last four characters. */
+export function maskSecret(secret: string): string {
   return secret.length < 18 ? "***" : `${secret.slice(0, 6)}...${secret.slice(-4)}`;
 }
 
-/** What a mask looks like: masked text must stay as it is when it passes through again. */
+/** Matches a mask: masked text must not change when it is redacted again. */
 function isMasked(value: string): boolean {
   return value.includes("***") || /^.{6}\.\.\..{4}$/.test(value) || value === "[REDACTED]";
 }
 
-/** Random-looking rather than a word: mixed digits and letters in one run, or a long run. */
+/** True for random-looking text: mixed digits and letters, or a long run. */
 export function looksRandom(body: string): boolean {
   for (const run of body.split(/[^A-Za-z0-9]+/)) {
     if (run.length >= 24) return true;
@@ -28,14 +28,14 @@ interface Shape {
   /** The group to mask; the whole match when absent. */
   readonly group?: number | undefined;
   readonly when?: ((match: RegExpExecArray) => boolean) | undefined;
-  /** Left out for source code, which is full of such assignments. */
+  /** Skipped for source code, which contains many such assignments. */
   readonly prose?: boolean | undefined;
 }
 
-// Prefixes that no ordinary word has: one digit or a long body is enough.
+// Prefixes that no ordinary word has: one digit or a long body is sufficient.
 const STRONG =
   /(?<![A-Za-z0-9_-])(?:sk-|sk_live_|sk_test_|rk_live_|rk_test_|pplx-|gsk_|hsk-|retaindb_|gh[opusr]_|github_pat_|glpat-|xox[baprse]-|xapp-|bb_live_|tvly-|dop_v1_|doo_v1_|shpat_|dckr_pat_|lin_api_|GOCSPX-|whsec_|AGE-SECRET-KEY-1)([A-Za-z0-9_-]{10,4096})/g;
-// Prefixes that identifiers also have: the body must look random.
+// Prefixes that identifiers may have too: the body must look random.
 const WEAK =
   /(?<![A-Za-z0-9_-])(?:sk_|hf_|r8_|fal_|mem0_|brv_|fc-|exa_|am_|npm_|pypi-|syt_|ntn_|key-|pat-)([A-Za-z0-9_-]{10,4096})/g;
 const FIXED =
@@ -63,7 +63,7 @@ const ASSIGNMENT =
 const PLACEHOLDER =
   /^(?:\$.*|%.*%|<.*|\{.*|\[.*|\(.*|true|false|null|none|nil|undefined|string|number|boolean|object|any|unknown|str|int|bool|bytes|optional.*|required|missing|set|unset|ok|yes|no|your[-_ ].*|x{3,}.*|\*+|\.{3}|…|changeme|example)$/i;
 
-/** A value after a secret name that is a secret: not a placeholder, a number, a path, a call or a type. */
+/** True when the value of a secret name is a secret: not a placeholder, a number, a path, a call or a type. */
 function isAssignedSecret(name: string, value: string, operator = "="): boolean {
   if (value.length < 4 || isMasked(value) || PLACEHOLDER.test(value)) return false;
   if (/^[\d.]{1,12}$/.test(value) || /^(?:\.{0,2}\/|~|https?:\/\/)/.test(value)) return false;
@@ -120,7 +120,7 @@ const PII: readonly Shape[] = [
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** Private key blocks; one that breaks off, or runs into the next, is masked as far as its material goes. */
+/** Private key blocks; an unterminated block is masked to the end of its key material. */
 function pemSpans(text: string): Span[] {
   const spans: Span[] = [];
   const begins = [...text.matchAll(PEM_BEGIN)];
@@ -137,7 +137,7 @@ function pemSpans(text: string): Span[] {
   return spans;
 }
 
-/** How far key material goes when its end line is missing. */
+/** The end of key material whose end line is missing. */
 function unfinishedPem(text: string, from: number): number {
   const body = /(?:\s|\\[nr]|[A-Za-z0-9+/=:,-]{32,}|[A-Za-z0-9+/=]+(?=\s|\\n|$))*/y;
   body.lastIndex = from;
@@ -165,6 +165,6 @@ function collect(text: string, shape: Shape, spans: Span[]): void {
       continue;
     }
     const start = match.index + (shape.group ? match[0].lastIndexOf(secret) : 0);
-    spans.push({ start, end: start + secret.length, mask: maskOf(secret) });
+    spans.push({ start, end: start + secret.length, mask: maskSecret(secret) });
   }
 }

@@ -1,4 +1,4 @@
-// Finds known secret values in a text, also in the encodings they usually travel in.
+// Finds known secret values in a text, also in their usual encodings.
 
 export interface Span {
   readonly start: number;
@@ -11,7 +11,7 @@ const MIN_FORM = 6;
 const MIN_BASE64 = 8;
 const HEAD = 4;
 
-/** A secret inside a longer base64 text sits at one of three offsets; only its inner characters are certain. */
+/** A secret inside base64 text has one of three alignments; only its inner characters are fixed. */
 function base64Forms(bytes: Buffer): string[] {
   const forms: string[] = [];
   for (let shift = 0; shift < 3; shift++) {
@@ -44,20 +44,20 @@ function jsonForms(value: string): string[] {
   return [once, JSON.stringify(once).slice(1, -1), once.replaceAll("/", "\\/"), ascii];
 }
 
-/** Every spelling under which the value is searched. */
-export function formsOf(value: string): Set<string> {
+/** Every encoding in which the value is searched. */
+export function encodings(value: string): Set<string> {
   const bytes = Buffer.from(value, "utf8");
   const forms = [value, ...jsonForms(value), ...urlForms(value), ...base64Forms(bytes), ...hexForms(bytes)];
   return new Set(forms.filter((form) => form.length >= MIN_FORM));
 }
 
-/** Shows at most the public prefix of a key (`sk-`, `ghp_`), never a part of its body. */
+/** Shows at most the public prefix of a key (`sk-`, `ghp_`), never part of its body. */
 function valueMask(form: string): string {
   const prefix = /^(?:sk-(?:ant-|or-|proj-)?|ghp_|github_pat_|gh[ousr]_|xox[baprs]-|AIza|hf_|gsk_)/.exec(form);
   return prefix && form.length > prefix[0].length + 8 ? `${prefix[0]}***` : "***";
 }
 
-/** A set of secret values with constant-time rejection per position: the text is read once, whatever the set's size. */
+/** A set of secret values. Each position is rejected in constant time, so the text is read once for any set size. */
 export class ValueSet {
   readonly #byHead = new Map<string, string[]>();
   readonly #pairs = new Uint8Array(65_536);
@@ -68,7 +68,7 @@ export class ValueSet {
     const trimmed = value.trim();
     if (trimmed.length < MIN_VALUE || this.#known.has(trimmed)) return;
     this.#known.add(trimmed);
-    for (const form of formsOf(trimmed)) this.#addForm(form);
+    for (const form of encodings(trimmed)) this.#addForm(form);
   }
 
   #addForm(form: string): void {
@@ -78,7 +78,7 @@ export class ValueSet {
     bucket.push(form);
     bucket.sort((a, b) => b.length - a.length);
     this.#byHead.set(head, bucket);
-    this.#pairs[pairOf(form, 0)] = 1;
+    this.#pairs[pairIndex(form, 0)] = 1;
     this.longest = Math.max(this.longest, form.length);
   }
 
@@ -87,7 +87,7 @@ export class ValueSet {
     if (this.#known.size === 0) return spans;
     const last = text.length - MIN_FORM;
     for (let at = 0; at <= last; at++) {
-      if (this.#pairs[pairOf(text, at)] === 0) continue;
+      if (this.#pairs[pairIndex(text, at)] === 0) continue;
       const form = this.#byHead.get(text.slice(at, at + HEAD))?.find((candidate) => text.startsWith(candidate, at));
       if (form === undefined) continue;
       spans.push({ start: at, end: at + form.length, mask: valueMask(form) });
@@ -96,11 +96,11 @@ export class ValueSet {
     return spans;
   }
 
-  /** Where the end of the text may be the beginning of a value; its length when it is not. */
+  /** The position where the end of the text may start a value; the length of the text when it does not. */
   openTail(text: string): number {
     if (this.#known.size === 0) return text.length;
     for (let at = Math.max(0, text.length - this.longest + 1); at < text.length; at++) {
-      if (text.length - at >= 2 && this.#pairs[pairOf(text, at)] === 0) continue;
+      if (text.length - at >= 2 && this.#pairs[pairIndex(text, at)] === 0) continue;
       if (this.#startsForm(text.slice(at))) return at;
     }
     return text.length;
@@ -117,6 +117,6 @@ export class ValueSet {
   }
 }
 
-function pairOf(text: string, at: number): number {
+function pairIndex(text: string, at: number): number {
   return ((text.charCodeAt(at) & 0xff) << 8) | (text.charCodeAt(at + 1) & 0xff);
 }

@@ -1,11 +1,11 @@
-// What a reader of any sink would notice: secrets are masked in every form, ordinary text is left alone.
+// Secrets are masked in every form; ordinary text is left unchanged.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "./redact.ts";
-import { formsOf } from "./redact-values.ts";
-import { isSecretName, secretValuesOf } from "./secret-names.ts";
+import { encodings } from "./redact-values.ts";
+import { collectSecretValues, isSecretName } from "./secret-names.ts";
 
-// Made-up keys, put together here so that no scanner mistakes this file for a leak.
+// Invented keys, concatenated here so that secret scanners do not report this file.
 const make = (prefix: string, body = "Zq8Lw2Xv9Bn4Mc7Kd1Jf6Hs3") => `${prefix}${body}`;
 const pem = (kind: string) => `-----BEGIN ${kind}PRIVATE KEY-----`;
 
@@ -110,21 +110,21 @@ describe("by shape", () => {
     expect(redactor.redact(key)).toBe(`${key.slice(0, 6)}...${key.slice(-4)}`);
   });
 
-  it("masks a private key that breaks off by itself, and the next one too", () => {
+  it("masks an unterminated private key, and the next one too", () => {
     const first = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n";
     const second = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq8\nabcdefgh\n-----END RSA PRIVATE KEY-----";
     const mask = "[REDACTED PRIVATE KEY]";
     expect(redactor.redact(`${first}-- and so on --\n${second} done`)).toBe(`${mask}-- and so on --\n${mask} done`);
     const stream = redactor.stream();
-    const out = [...`${first}\n${second}`].map((email) => stream.push(email)).join("");
+    const out = [...`${first}\n${second}`].map((char) => stream.push(char)).join("");
     expect(out + stream.end()).toBe(redactor.redact(`${first}\n${second}`));
   });
 
-  it("streams what stands between two keys on one line masked", () => {
+  it("masks text between two keys on one line when streaming", () => {
     const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq8\nabcdefgh\n-----END RSA PRIVATE KEY-----";
     const text = `${key}${make("sk-proj-")}${key}`;
     const stream = redactor.stream();
-    const out = [...text].map((email) => stream.push(email)).join("");
+    const out = [...text].map((char) => stream.push(char)).join("");
     expect(out + stream.end()).toBe(redactor.redact(text));
   });
 
@@ -133,7 +133,7 @@ describe("by shape", () => {
     expect(redactor.redact(source, { code: true })).toBe(source);
   });
 
-  it("leaves ordinary text alone", () => {
+  it("leaves ordinary text unchanged", () => {
     const changed = ORDINARY.filter((text) => redactor.redact(text) !== text);
     expect(changed).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe("by value", () => {
   const redactor = createRedactor({ values: [value, "plain-value-abcdef"] });
 
   it("masks every encoding", () => {
-    for (const form of formsOf(value)) expect(redactor.redact(`<${form}>`)).not.toContain(form);
+    for (const form of encodings(value)) expect(redactor.redact(`<${form}>`)).not.toContain(form);
     const wrapped = Buffer.from(`user:${value}:tail`).toString("base64");
     const inner = Buffer.from(value).toString("base64").slice(3, 12);
     expect(redactor.redact(wrapped)).not.toContain(inner);
@@ -163,7 +163,7 @@ describe("by value", () => {
     expect(redactor.redact("plain-value-abcdef!")).toBe("***!");
   });
 
-  it("learns values while running and ignores the switch only when told", () => {
+  it("learns values at run time, and is disabled only by its option", () => {
     const later = createRedactor();
     expect(later.redact("my zebra-cadabra")).toBe("my zebra-cadabra");
     later.learn("zebra-cadabra");
@@ -171,7 +171,7 @@ describe("by value", () => {
     expect(createRedactor({ values: ["zebra-cadabra"], enabled: false }).redact("zebra-cadabra")).toBe("zebra-cadabra");
   });
 
-  it("takes secrets from an environment by name", () => {
+  it("collects secrets of an environment by name", () => {
     const env = {
       OPENAI_API_KEY: "abc-def-ghi",
       PATH: "/usr/bin",
@@ -179,7 +179,7 @@ describe("by value", () => {
       DB_PASSWORD: "12",
       SSH_AUTH_SOCK: "/tmp/x",
     };
-    expect(secretValuesOf(env)).toEqual(["abc-def-ghi"]);
+    expect(collectSecretValues(env)).toEqual(["abc-def-ghi"]);
     expect(["apiKey", "client_secret", "X-Auth-Token", "PASSWORD", "OPENROUTER_KEY"].every(isSecretName)).toBe(true);
     expect(["key", "tokens", "token_count", "KEY_FILE", "keyboard", "author"].some(isSecretName)).toBe(false);
   });
@@ -204,7 +204,7 @@ describe("any text", () => {
     );
   });
 
-  it("streams without a leak wherever the chunks are cut", () => {
+  it("leaks nothing when streaming, wherever the chunks are split", () => {
     const secrets = [...SECRETS_BY_SHAPE.map(([, secret]) => secret), "canary-value-123456", "another secret value"];
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 9 }), (text, size) => {
@@ -218,7 +218,7 @@ describe("any text", () => {
     );
   });
 
-  it("streams to the same text as in one piece", () => {
+  it("streams the same text as a single redaction", () => {
     const words = fc.array(fragment, { maxLength: 8 }).map((parts) => parts.join("\n"));
     fc.assert(
       fc.property(words, fc.integer({ min: 1, max: 9 }), (text, size) => {
@@ -231,7 +231,7 @@ describe("any text", () => {
     );
   });
 
-  it("passes ordinary words on at once", () => {
+  it("emits ordinary words immediately", () => {
     const stream = redactor.stream();
     expect(stream.push("Hello there, how ")).toBe("Hello there, how ");
     expect(stream.push("are you")).toBe("are ");

@@ -1,4 +1,4 @@
-// The redactor: masks known secret values in every usual encoding, and everything that has the shape of a secret.
+// The redactor: masks known secret values in their usual encodings, and everything that looks like a secret.
 import type { RedactOptions, Redactor } from "../core/redactor.ts";
 import { envSpans } from "./redact-env.ts";
 import { shapeSpans } from "./redact-shapes.ts";
@@ -7,22 +7,22 @@ import { type Span, ValueSet } from "./redact-values.ts";
 export interface RedactorOptions {
   /** Secret values from the environment, auth.json and the configuration. */
   readonly values?: Iterable<string> | undefined;
-  /** `security.redact_secrets`; read once, so that nothing that runs later can switch it off. */
+  /** `security.redact_secrets`; read once, so that it cannot be disabled while the process runs. */
   readonly enabled?: boolean | undefined;
   /** Also masks phone numbers and user mentions: for logs. */
   readonly pii?: boolean | undefined;
 }
 
-/** Held back at most this much; a longer unbroken run is passed on masked. */
+/** Limit of buffered text; a longer unbroken run is emitted masked. */
 const MAX_HOLD = 16_384;
 
 const MAX_ROUNDS = 6;
 
-/** A name that announces a secret, with what follows it on the line: the value may still be arriving. */
+/** A secret name with the rest of its line, whose value may be incomplete. */
 const OPEN_LEAD =
   /(?:[A-Za-z0-9_.-]{0,64}(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?|auth(?:orization)?|pat)[A-Za-z0-9_.-]{0,32}\\?["']?[ \t]{0,8}(?:[:=][^\n]*)?|(?:bearer|basic)[ \t]{1,8}[^\s]*|--?[a-z-]{1,32}[ \t]{0,4}["']?[^\s]*)$/i;
 
-/** Overlapping spans become one; a known value decides the mask, else the span that starts first. */
+/** Merges overlapping spans; a known value determines the mask, otherwise the first span does. */
 function mergeSpans(spans: Span[]): Span[] {
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: Span[] = [];
@@ -38,7 +38,7 @@ function mergeSpans(spans: Span[]): Span[] {
   return merged;
 }
 
-/** The mask that tells less. */
+/** The mask that reveals less. */
 function shorter(a: string, b: string): string {
   return a.length <= b.length ? a : b;
 }
@@ -55,11 +55,11 @@ function apply(text: string, spans: readonly Span[]): string {
   return parts.join("");
 }
 
-/** A mask can uncover the beginning of a neighbouring secret, so the text is looked at until nothing is found. */
-function mask(text: string, spansOf: (text: string) => Span[]): string {
+/** Masking can expose the start of an adjacent secret, so the text is redacted until nothing more is found. */
+function mask(text: string, findSpans: (text: string) => Span[]): string {
   let current = text;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const spans = spansOf(current);
+    const spans = findSpans(current);
     if (spans.length === 0) return current;
     current = apply(current, spans);
   }
@@ -71,26 +71,26 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   for (const value of options.values ?? []) values.add(value);
   const enabled = options.enabled ?? true;
 
-  const spansOf = (text: string, how: RedactOptions): Span[] =>
+  const findSpans = (text: string, how: RedactOptions): Span[] =>
     mergeSpans([
       ...values.find(text),
       ...shapeSpans(text, { code: (how.code ?? false) && !how.env, pii: options.pii ?? false }),
       ...(how.env ? envSpans(text) : []),
     ]);
   return {
-    redact: (text, how = {}) => (enabled ? mask(text, (part) => spansOf(part, how)) : text),
+    redact: (text, how = {}) => (enabled ? mask(text, (part) => findSpans(part, how)) : text),
     stream: (how = {}) =>
-      enabled ? new RedactedStream(values, (text) => spansOf(text, how)) : { push: (chunk) => chunk, end: () => "" },
+      enabled ? new RedactedStream(values, (text) => findSpans(text, how)) : { push: (chunk) => chunk, end: () => "" },
     learn: (value) => values.add(value),
   };
 }
 
-/** Passes on what can no longer become part of a secret and keeps the rest until more arrives. */
+/** Emits text that can no longer be part of a secret and buffers the rest. */
 class RedactedStream {
   readonly #values: ValueSet;
   readonly #spans: (text: string) => Span[];
   #held = "";
-  /** The tail of what was passed on masked: more of the same secret may follow and is dropped. */
+  /** The end of a run that was emitted masked: the rest of the same secret is dropped. */
   #swallowing = false;
 
   constructor(values: ValueSet, spans: (text: string) => Span[]) {
@@ -120,7 +120,7 @@ class RedactedStream {
     return stop === -1 ? "" : chunk.slice(stop);
   }
 
-  /** How much of the held text is certain. */
+  /** How much of the buffered text can be emitted. */
   #safeCut(): number {
     const text = this.#held;
     const line = text.lastIndexOf("\n") + 1;
@@ -135,18 +135,18 @@ class RedactedStream {
     return this.#swallowing ? text.length : this.#values.openTail(text);
   }
 
-  /** A span that reaches over the cut is kept whole, together with its line: what stands before it may be its name. */
+  /** Keeps a span that crosses the cut together with the start of its line, which may contain its name. */
   #beforeSpans(cut: number): number {
     if (cut === 0 || cut === this.#held.length) return cut;
     let safe = cut;
-    // From the last one back: the start of its line may lie in the one before.
+    // In reverse order: the start of its line may be inside the previous span.
     for (const span of this.#spans(this.#held).reverse())
       if (span.start < safe && span.end > safe) safe = lineStart(this.#held, span.start);
     return safe;
   }
 }
 
-/** Moves a cut in front of every name that announces a secret and reaches up to it. */
+/** Moves a cut before every secret name that reaches up to it. */
 function beforeLead(text: string, line: number, word: number): number {
   let cut = word;
   while (cut > line) {

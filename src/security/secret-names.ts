@@ -1,4 +1,4 @@
-// Which names (of variables, fields, headers) announce a secret. Shared by redaction, child environments and the audit.
+// Recognises secret names of variables, fields and headers. Used by redaction, child environments and the audit.
 
 const ALWAYS = new Set([
   "password",
@@ -39,7 +39,7 @@ const KEY_KINDS = new Set([
   "role",
 ]);
 
-/** A last word that says the thing is about a secret, not one itself: `token_count`, `KEY_FILE`. */
+/** A last word that describes a secret without being one: `token_count`, `KEY_FILE`. */
 const ABOUT = new Set([
   "count",
   "counts",
@@ -87,7 +87,7 @@ const ABOUT = new Set([
   "form",
 ]);
 
-/** `apiKey`, `API_KEY` and `api-key` are the same words. */
+/** Splits a name into words: `apiKey`, `API_KEY` and `api-key` give the same ones. */
 export function nameWords(name: string): readonly string[] {
   return name
     .slice(0, 128)
@@ -104,7 +104,7 @@ export function isSecretName(name: string): boolean {
   if (last === undefined || ABOUT.has(last) || words.includes("public")) return false;
   for (const [index, word] of words.entries()) {
     if (ALWAYS.has(word) || /(?:password|passwd|apikey|secret)$/.test(word)) return true;
-    if (word === "key" && (KEY_KINDS.has(words[index - 1] ?? "") || isVariable(name, index, words))) return true;
+    if (word === "key" && (KEY_KINDS.has(words[index - 1] ?? "") || isSecretVariable(name, index, words))) return true;
     if (word === "auth" && index === words.length - 1 && name === name.toUpperCase()) return true;
     if (word === "pat" && name === name.toUpperCase()) return true;
   }
@@ -112,11 +112,11 @@ export function isSecretName(name: string): boolean {
 }
 
 /** In a variable such as OPENROUTER_KEY the last word decides. */
-function isVariable(name: string, index: number, words: readonly string[]): boolean {
+function isSecretVariable(name: string, index: number, words: readonly string[]): boolean {
   return index > 0 && index === words.length - 1 && name === name.toUpperCase();
 }
 
-/** Values that are worth masking wherever they appear: long enough, and not a switch, a number or a path. */
+/** True for values that should be masked everywhere: long enough, and not a switch, a number or a path. */
 export function isSecretValue(value: string): boolean {
   if (value.length < 6) return false;
   if (
@@ -128,8 +128,8 @@ export function isSecretValue(value: string): boolean {
   return !/^(?:\.{0,2}\/|~\/|[A-Za-z]:\\)[^\s]*$/.test(value) || value.length > 200;
 }
 
-/** The secret values of an environment: what a redactor is given at the start. */
-export function secretValuesOf(env: { readonly [name: string]: string | undefined }): string[] {
+/** The secret values of an environment. */
+export function collectSecretValues(env: { readonly [name: string]: string | undefined }): string[] {
   const values = new Set<string>();
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && isSecretName(name) && isSecretValue(value)) values.add(value);

@@ -1,4 +1,4 @@
-// Only real sudo calls are rewritten, the password stays out of the command, and nobody guesses one.
+// Only real sudo calls are rewritten, and the password is never part of the command.
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { nobody } from "../core/human.ts";
@@ -24,7 +24,7 @@ describe("rewriting", () => {
     expect(await rewriteSudo(command)).toEqual({ command: expected, calls });
   });
 
-  it("gives the shell a command that reads the password from its input", async () => {
+  it("produces a command that reads the password from standard input", async () => {
     const { command, calls } = await rewriteSudo("sudo echo done");
     const fake =
       'sudo() { read -r p; [ "$1 $2" = "-S -p" ] && printf "got %s\\n" "$(printf %s "$p" | wc -c)"; shift 3; "$@"; }; ';
@@ -46,7 +46,7 @@ describe("the password", () => {
     return { human: { ...nobody, present: true, secret }, count: () => asked };
   };
 
-  it("comes from the configuration, the session, the machine, the person, in that order", async () => {
+  it("comes from the configuration, the session, the machine or the user, in that order", async () => {
     const typed = asking("typed");
     expect(
       await new SudoPassword({ configured: "set", passwordless: async () => true }).get("s", typed.human, signal),

@@ -1,11 +1,11 @@
-// Sudo without a terminal: real sudo calls are told to read the password from standard input, which we feed.
+// Sudo without a terminal: rewrites sudo calls to read the password from standard input.
 import type { Human } from "../core/human.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
 import { loadShellParser, type ShellNode } from "./gate/shell/shell-parser.ts";
 
 export interface SudoRewrite {
   readonly command: string;
-  /** How many sudo calls were rewritten: the password is fed once for each. */
+  /** Number of rewritten sudo calls: the password is written once for each. */
   readonly calls: number;
 }
 
@@ -21,13 +21,13 @@ function sudoWords(node: ShellNode, found: ShellNode[] = []): ShellNode[] {
   return found.sort((a, b) => a.startIndex - b.startIndex);
 }
 
-/** Flags that already say where the password comes from, or that need none. */
-const SETTLED =
+/** Flags that already determine the source of the password, or that need none. */
+const PASSWORD_FLAGS =
   /^\s+(?:-[A-Za-z]*[SnAkKv]\b|--(?:stdin|non-interactive|askpass|validate|version|help|reset-timestamp))/;
 
 /**
  * Rewrites every sudo in command position to `sudo -S -p ''`. The password itself never enters the command line; the
- * caller writes it to standard input. Text that cannot be parsed is returned as it is: nothing is guessed.
+ * caller writes it to standard input. Text that cannot be parsed is returned unchanged.
  */
 export async function rewriteSudo(command: string): Promise<SudoRewrite> {
   if (!command.includes("sudo")) return { command, calls: 0 };
@@ -37,7 +37,7 @@ export async function rewriteSudo(command: string): Promise<SudoRewrite> {
   let at = 0;
   let calls = 0;
   for (const word of sudoWords(root)) {
-    if (SETTLED.test(command.slice(word.endIndex, word.endIndex + 40))) continue;
+    if (PASSWORD_FLAGS.test(command.slice(word.endIndex, word.endIndex + 40))) continue;
     result += `${command.slice(at, word.endIndex)} -S -p ''`;
     at = word.endIndex;
     calls++;
@@ -48,12 +48,12 @@ export async function rewriteSudo(command: string): Promise<SudoRewrite> {
 export interface SudoSources {
   /** SUDO_PASSWORD of the configuration or environment. */
   readonly configured: string | undefined;
-  /** True when sudo works without a password; asked at most once, on this machine only. */
+  /** True when sudo works without a password; called at most once, on this machine only. */
   readonly passwordless: () => Promise<boolean>;
   readonly timeoutMs?: number | undefined;
 }
 
-/** Where sudo's password comes from, in this order: configured, remembered, not needed, asked for. */
+/** The source of the sudo password, in this order: configured, remembered, not needed, entered by the user. */
 export class SudoPassword {
   readonly #sources: SudoSources;
   readonly #remembered = new Map<string, string>();
@@ -63,7 +63,7 @@ export class SudoPassword {
     this.#sources = sources;
   }
 
-  /** The password; an empty text when none is needed; null when there is none. */
+  /** The password; an empty string when none is needed; null when there is none. */
   async get(sessionId: string, human: Human, signal: AbortSignal): Promise<string | null> {
     if (this.#sources.configured) return this.#sources.configured;
     const remembered = this.#remembered.get(sessionId);
@@ -78,7 +78,7 @@ export class SudoPassword {
     return typed === "" ? null : typed;
   }
 
-  /** After a wrong password: it is not tried again. */
+  /** Forgets a wrong password. */
   forget(sessionId: string): void {
     this.#remembered.delete(sessionId);
   }

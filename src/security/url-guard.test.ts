@@ -1,9 +1,9 @@
-// Private addresses stay unreachable by any spelling, redirect or change of DNS; public ones work within their limits.
+// Private addresses are unreachable through any spelling, redirect or DNS change; public ones work within limits.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reachOf } from "./addresses.ts";
+import { classifyAddress } from "./addresses.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { createRedactor } from "./redact.ts";
 import { checkUrl, resolveUrl } from "./url-guard.ts";
@@ -52,7 +52,7 @@ describe("the text of a URL", () => {
     expect(checkUrl(url, { allowPrivate: true })).toMatchObject({ ok: false, rule: "metadata" });
   });
 
-  it("refuses other schemes and nonsense", () => {
+  it("refuses other schemes and invalid URLs", () => {
     for (const url of [
       "file:///etc/passwd",
       "ftp://example.com",
@@ -64,7 +64,7 @@ describe("the text of a URL", () => {
     expect(checkUrl("not a url")).toMatchObject({ ok: false, rule: "malformed" });
   });
 
-  it("follows the website blocklist", () => {
+  it("applies the website blocklist", () => {
     const blocklist = [
       { domain: "https://www.bad.example/path", source: "config" },
       { domain: "*.ads.example", source: "shared" },
@@ -76,7 +76,7 @@ describe("the text of a URL", () => {
     expect(checkUrl("https://notbad.example", { blocklist })).toMatchObject({ ok: true });
   });
 
-  it("refuses URLs that carry a secret, however it is written", () => {
+  it("refuses URLs that contain a secret in any encoding", () => {
     const redactor = createRedactor({ values: ["my-own secret/value"] });
     const key = `sk-${"Zq8Lw2Xv9Bn4Mc7Kd1Jf6Hs3"}`;
     for (const url of [
@@ -92,9 +92,9 @@ describe("the text of a URL", () => {
     });
   });
 
-  it("calls public addresses public", () => {
+  it("classifies public addresses", () => {
     for (const address of ["1.1.1.1", "8.8.8.8", "2606:4700::1111", "93.184.216.34"])
-      expect(reachOf(address)).toBe("public");
+      expect(classifyAddress(address)).toBe("public");
   });
 });
 
@@ -158,7 +158,7 @@ describe("fetching", () => {
     expect(await get("/once")).toMatchObject({ ok: true, url: `http://other.example:${port}/` });
   });
 
-  it("does not carry credentials to another origin", async () => {
+  it("does not forward credentials to another origin", async () => {
     seen.length = 0;
     await get("/once", { headers: { authorization: "Bearer x", accept: "text/html" } });
     expect(seen[0]).toHaveProperty("authorization");
@@ -166,14 +166,14 @@ describe("fetching", () => {
     expect(seen[1]).toHaveProperty("accept");
   });
 
-  it("checks every hop", async () => {
+  it("checks every redirect", async () => {
     expect(await get("/away")).toMatchObject({ ok: false, rule: "private", url: "http://internal.example/" });
     expect(await get("/meta")).toMatchObject({ ok: false, rule: "metadata" });
     expect(await get("/file")).toMatchObject({ ok: false, rule: "scheme" });
     expect(await get("/loop")).toMatchObject({ ok: false, rule: "redirects" });
   });
 
-  it("connects to the address it checked, although the name changes its mind", async () => {
+  it("connects to the checked address although DNS changes", async () => {
     let asked = 0;
     const resolve = async () => (asked++ === 0 ? ["127.0.0.1"] : ["169.254.169.254"]);
     const result = await guardedFetch(`http://rebind.example:${port}/`, {
@@ -186,7 +186,7 @@ describe("fetching", () => {
     ).toMatchObject({ ok: false, rule: "metadata" });
   });
 
-  it("ends in size and in time", async () => {
+  it("limits size and time", async () => {
     const bomb = await get("/bomb", { maxBytes: 1000 });
     expect(bomb).toMatchObject({ ok: true, truncated: true });
     expect(bomb.ok && bomb.body.length).toBe(1000);

@@ -1,24 +1,24 @@
-// May this address be fetched? The static part looks at the text of the URL, the other part at what its name resolves to.
+// Decides whether a URL may be fetched: by its text, and by the addresses that its host resolves to.
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Redactor } from "../core/redactor.ts";
-import { isMetadataHost, reachOf } from "./addresses.ts";
+import { classifyAddress, isMetadataHost } from "./addresses.ts";
 
 export interface BlocklistRule {
   readonly domain: string;
-  /** Where the rule comes from: the configuration or a shared file. */
+  /** The source of the rule: the configuration or a shared file. */
   readonly source: string;
 }
 
 export interface UrlPolicy {
-  /** `security.allow_private_urls`; metadata services stay closed. */
+  /** `security.allow_private_urls`; metadata services stay blocked. */
   readonly allowPrivate?: boolean | undefined;
-  /** `host:port` pairs that may be private although nothing else is. */
+  /** `host:port` pairs that may be private even without `allowPrivate`. */
   readonly allowHosts?: readonly string[] | undefined;
   readonly blocklist?: readonly BlocklistRule[] | undefined;
-  /** Knows the secrets that must not leave inside a URL. */
+  /** Detects secrets that must not be sent inside a URL. */
   readonly redactor?: Redactor | undefined;
-  /** How names become addresses; the system's resolver when absent. */
+  /** Resolves host names; the system's resolver when absent. */
   readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
 }
 
@@ -38,7 +38,7 @@ export type ResolvedVerdict =
 
 const refuse = (rule: string, reason: string) => ({ ok: false, rule, reason }) as const;
 
-/** The parts of a URL in which a secret could travel, raw and decoded. */
+/** The parts of a URL that could contain a secret, raw and decoded. */
 function pieces(url: string): Set<string> {
   const found = new Set<string>();
   let text = url;
@@ -54,7 +54,7 @@ function pieces(url: string): Set<string> {
   return found;
 }
 
-function carriesSecret(url: string, redactor: Redactor): boolean {
+function containsSecret(url: string, redactor: Redactor): boolean {
   const whole = url.replace(/[?&]/g, " ");
   for (const piece of pieces(whole)) {
     if (redactor.redact(piece, { code: true }) !== piece) return true;
@@ -62,8 +62,8 @@ function carriesSecret(url: string, redactor: Redactor): boolean {
   return false;
 }
 
-/** Host without brackets, trailing dots and letter case. */
-export function hostOf(url: URL): string {
+/** The host in lower case, without brackets and trailing dots. */
+export function normalizeHost(url: URL): string {
   return url.hostname
     .replace(/^\[|\]$/g, "")
     .replace(/\.+$/, "")
@@ -71,7 +71,7 @@ export function hostOf(url: URL): string {
 }
 
 /** Suffix match; `*.domain` matches below the domain only. */
-export function blockedBy(host: string, rules: readonly BlocklistRule[]): BlocklistRule | undefined {
+export function findBlockRule(host: string, rules: readonly BlocklistRule[]): BlocklistRule | undefined {
   const plain = host.replace(/^www\./, "");
   return rules.find(({ domain }) => {
     const cleaned = domain
@@ -85,31 +85,31 @@ export function blockedBy(host: string, rules: readonly BlocklistRule[]): Blockl
   });
 }
 
-/** Judges the text of a URL, without asking the network. */
+/** Checks the text of a URL without using the network. */
 export function checkUrl(text: string, policy: UrlPolicy = {}): UrlVerdict {
   if (!URL.canParse(text)) return refuse("malformed", `not a URL: ${text.slice(0, 80)}`);
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return refuse("scheme", `only http and https are fetched, not ${url.protocol}`);
-  const host = hostOf(url);
+  const host = normalizeHost(url);
   if (host === "") return refuse("malformed", "the URL has no host");
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
-  if (isMetadataHost(host) || (isIP(host) && reachOf(host) === "metadata"))
+  if (isMetadataHost(host) || (isIP(host) && classifyAddress(host) === "metadata"))
     return refuse("metadata", `${host} is a cloud metadata service; it is never fetched`);
-  const blocked = blockedBy(host, policy.blocklist ?? []);
+  const blocked = findBlockRule(host, policy.blocklist ?? []);
   if (blocked) return refuse("blocklist", `${host} is blocked by the rule ${blocked.domain} (${blocked.source})`);
   if (isPrivateName(host) && !mayBePrivate(host, port, policy))
     return refuse(
       "private",
       `${host} is a private address; allow it with: hermes config set security.allow_private_urls true`,
     );
-  if (policy.redactor && carriesSecret(text, policy.redactor))
-    return refuse("secret_in_url", "the URL carries something that looks like a secret");
+  if (policy.redactor && containsSecret(text, policy.redactor))
+    return refuse("secret_in_url", "the URL contains something that looks like a secret");
   return { ok: true, url, host, port };
 }
 
 function isPrivateName(host: string): boolean {
-  if (isIP(host)) return reachOf(host) !== "public";
+  if (isIP(host)) return classifyAddress(host) !== "public";
   return host === "localhost" || host.endsWith(".localhost") || host.endsWith(".internal") || host.endsWith(".local");
 }
 
@@ -121,7 +121,7 @@ async function systemResolve(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true, verbatim: true })).map((answer) => answer.address);
 }
 
-/** Judges a URL and every address behind its name. The addresses are then the only ones to connect to. */
+/** Checks a URL and every address of its host. Connections must use only the returned addresses. */
 export async function resolveUrl(text: string, policy: UrlPolicy = {}): Promise<ResolvedVerdict> {
   const verdict = checkUrl(text, policy);
   if (!verdict.ok) return verdict;
@@ -135,10 +135,10 @@ export async function resolveUrl(text: string, policy: UrlPolicy = {}): Promise<
   }
   if (addresses.length === 0) return refuse("dns", `${host} has no address`);
   for (const address of addresses) {
-    const reach = reachOf(address);
-    if (reach === "metadata") return refuse("metadata", `${host} leads to a cloud metadata service`);
-    if (reach === "private" && !mayBePrivate(host, port, policy))
-      return refuse("private", `${host} leads to the private address ${address}`);
+    const kind = classifyAddress(address);
+    if (kind === "metadata") return refuse("metadata", `${host} resolves to a cloud metadata service`);
+    if (kind === "private" && !mayBePrivate(host, port, policy))
+      return refuse("private", `${host} resolves to the private address ${address}`);
   }
   return { ...verdict, addresses };
 }

@@ -1,4 +1,4 @@
-// Which addresses tools may fetch, from the configuration of the home.
+// Builds the URL policy from the configuration of the home.
 import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Config } from "../core/config/config.ts";
@@ -17,7 +17,7 @@ function sharedRules(home: Home, file: string): BlocklistRule[] {
       .filter(Boolean)
       .map((domain) => ({ domain, source: path }));
   } catch {
-    // A list that cannot be read blocks nothing; `hermes security audit` names it.
+    // A list that cannot be read blocks nothing.
     return [];
   }
 }
@@ -29,7 +29,7 @@ function blocklist(home: Home, config: Config): BlocklistRule[] {
   return [...own, ...(files as readonly string[]).flatMap((file) => sharedRules(home, file))];
 }
 
-/** Read once per program: the lists are files of the person, not of the model. */
+/** The policy is built once per process. */
 export function urlPolicy(home: Home, config: Config, redactor: Redactor): UrlPolicy {
   const allowPrivate = config.security.allow_private_urls || TRUE.test(home.env.HERMES_ALLOW_PRIVATE_URLS ?? "");
   return { allowPrivate, blocklist: blocklist(home, config), redactor };

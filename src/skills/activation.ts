@@ -1,4 +1,4 @@
-// The user message that loads a skill. It is never part of the system prompt, so the cached prefix stays as it is.
+// Builds the user message that loads a skill. Skills are not part of the system prompt, so the cached prefix is kept.
 import { join } from "node:path";
 import type { SkillSetting } from "../core/skill.ts";
 import type { SetupReport } from "./setup.ts";
@@ -14,7 +14,7 @@ export interface LoadedSkill {
   readonly linked: { readonly [folder: string]: readonly string[] };
 }
 
-/** The value that counts: what the person set, else the declared default, with `~` and `${}` expanded. */
+/** The effective value: the user's setting or the declared default, with `~` and `${}` expanded. */
 export function settingValue(host: SkillHost, setting: SkillSetting): string {
   const set = host.settings().value(setting.key);
   const blank = set === undefined || set === null || set === "";
@@ -42,7 +42,7 @@ function setupBlock(setup: SetupReport): string {
   return notes.length > 0 ? `[Skill setup: ${notes.join(" ")}]` : "";
 }
 
-/** `why` is the note at the top: a command that the person typed, or a skill loaded beforehand. */
+/** `why` is the note at the top: the user typed a command, or the skill was preloaded. */
 export function activationText(
   host: SkillHost,
   skill: LoadedSkill,

@@ -1,12 +1,9 @@
-// What `hermes skills` does with the skills that are here: list, switch, settings, bundled ones, changes set aside.
+// Actions of `hermes skills` on the skills of this home: list, enable, configure, reset, review quarantined changes.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openApp } from "../app/compose.ts";
-import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
-import type { Home } from "../core/home.ts";
+import type { Settings } from "../core/settings.ts";
 import type { QuarantinedSkill, SkillProblem, SkillSetting, Skills } from "../core/skill.ts";
-import { shippedFolder } from "../home/shipped-folder.ts";
 import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ResetOutcome, readManifest, resetBundled } from "./bundled-sync.ts";
@@ -29,7 +26,7 @@ export interface SkillRow {
 export interface OwnSkills {
   readonly skills: readonly SkillRow[];
   readonly problems: readonly SkillProblem[];
-  /** Changes of the agent that wait for a person. */
+  /** Changes by the agent that wait for approval. */
   readonly waiting: readonly QuarantinedSkill[];
 }
 
@@ -50,8 +47,18 @@ export interface OwnSkillActions {
   reject(id: string): Promise<void>;
 }
 
-async function withSkills<T>(home: Home, work: (skills: Skills) => Promise<T>): Promise<T> {
-  const app = await openApp(home);
+export interface OwnSkillsDeps {
+  /** Path of the home. */
+  readonly home: string;
+  /** The folder of bundled skills; null when this installation has none. */
+  readonly bundled: string | null;
+  readonly settings: Pick<Settings, "load" | "set">;
+  /** Opens the skills; every action closes them again. */
+  open(): Promise<{ skills(): Promise<Skills>; close(): Promise<void> }>;
+}
+
+async function withSkills<T>(deps: OwnSkillsDeps, work: (skills: Skills) => Promise<T>): Promise<T> {
+  const app = await deps.open();
   try {
     return await work(await app.skills());
   } finally {
@@ -59,21 +66,21 @@ async function withSkills<T>(home: Home, work: (skills: Skills) => Promise<T>): 
   }
 }
 
-async function disabledOn(home: Home, platform: string | undefined): Promise<readonly string[]> {
-  const { config } = await openSettings(home).load();
+async function readDisabled(deps: OwnSkillsDeps, platform: string | undefined): Promise<readonly string[]> {
+  const { config } = await deps.settings.load();
   const byPlatform = config.skills.platform_disabled as { readonly [name: string]: readonly string[] | undefined };
   return (platform === undefined ? undefined : byPlatform[platform]) ?? (config.skills.disabled as readonly string[]);
 }
 
-async function list(home: Home, skills: Skills, platform?: string): Promise<OwnSkills> {
+async function list(deps: OwnSkillsDeps, skills: Skills, platform?: string): Promise<OwnSkills> {
   const [{ skills: all, problems }, waiting] = await Promise.all([
     skills.list({ everything: true }),
     skills.quarantined(),
   ]);
-  const skillsDir = join(home.path, "skills");
+  const skillsDir = join(deps.home, "skills");
   const bundled = readManifest(skillsDir);
   const installed = await new HubLock(skillsDir).read();
-  const disabled = new Set(await disabledOn(home, platform));
+  const disabled = new Set(await readDisabled(deps, platform));
   const rows = all.map((skill): SkillRow => {
     const atHome = skill.root.kind === "home";
     const entry = atHome ? installed.get(skill.folder) : undefined;
@@ -86,14 +93,14 @@ async function list(home: Home, skills: Skills, platform?: string): Promise<OwnS
       trust: entry ? entry.trust_level : builtin ? "builtin" : "own",
       enabled: !disabled.has(skill.name),
       dir: skill.dir,
-      ...(entry ? { identifier: entry.identifier } : {}),
+      identifier: entry?.identifier,
     };
   });
   return { skills: rows, problems, waiting };
 }
 
-async function settingsOf(home: Home, skills: Skills, wanted?: string): Promise<SettingValue[]> {
-  const { config } = await openSettings(home).load();
+async function listSettings(deps: OwnSkillsDeps, skills: Skills, wanted?: string): Promise<SettingValue[]> {
+  const { config } = await deps.settings.load();
   const { skills: all } = await skills.list({ everything: true });
   const chosen = wanted === undefined ? all : all.filter((skill) => skill.name === wanted || skill.folder === wanted);
   if (wanted !== undefined && chosen.length === 0)
@@ -117,29 +124,28 @@ function unknownSkill(name: string, names: readonly string[]): UserError {
   });
 }
 
-async function switchSkill(home: Home, name: string, on: boolean, platform?: string): Promise<void> {
-  const { skills } = await withSkills(home, (service) => service.list({ everything: true }));
+async function switchSkill(deps: OwnSkillsDeps, name: string, on: boolean, platform?: string): Promise<void> {
+  const { skills } = await withSkills(deps, (service) => service.list({ everything: true }));
   const names = skills.map((skill) => skill.name);
   if (!names.includes(name)) throw unknownSkill(name, names);
-  const before = await disabledOn(home, platform);
+  const before = await readDisabled(deps, platform);
   const after = on ? before.filter((other) => other !== name) : [...new Set([...before, name])];
   const key = platform === undefined ? "skills.disabled" : `skills.platform_disabled.${platform}`;
-  await openSettings(home).set(key, JSON.stringify(after));
+  await deps.settings.set(key, JSON.stringify(after));
 }
 
-export function openOwnSkills(home: Home): OwnSkillActions {
+export function ownSkillActions(deps: OwnSkillsDeps): OwnSkillActions {
   return {
-    list: (platform) => withSkills(home, (skills) => list(home, skills, platform)),
-    settings: (skill) => withSkills(home, (skills) => settingsOf(home, skills, skill)),
-    set: async (key, text) => void (await openSettings(home).set(`skills.config.${key}`, text)),
-    switch: (skill, on, platform) => switchSkill(home, skill, on, platform),
+    list: (platform) => withSkills(deps, (skills) => list(deps, skills, platform)),
+    settings: (skill) => withSkills(deps, (skills) => listSettings(deps, skills, skill)),
+    set: async (key, text) => void (await deps.settings.set(`skills.config.${key}`, text)),
+    switch: (skill, on, platform) => switchSkill(deps, skill, on, platform),
     reset: async (name, restore) => {
-      const source = shippedFolder(home, "skills");
-      if (source === null) throw new UserError("this installation has no bundled skills");
-      return resetBundled(home.path, source, name, { restore });
+      if (deps.bundled === null) throw new UserError("this installation has no bundled skills");
+      return resetBundled(deps.home, deps.bundled, name, { restore });
     },
-    waitingFiles: (id) => withSkills(home, (skills) => skills.quarantinedFiles(id)),
-    approve: async (id) => (await withSkills(home, (skills) => skills.approve(id))).name,
-    reject: (id) => withSkills(home, (skills) => skills.reject(id)),
+    waitingFiles: (id) => withSkills(deps, (skills) => skills.quarantinedFiles(id)),
+    approve: async (id) => (await withSkills(deps, (skills) => skills.approve(id))).name,
+    reject: (id) => withSkills(deps, (skills) => skills.reject(id)),
   };
 }

@@ -1,4 +1,4 @@
-// Whether the bundled skills changed since they were last brought in: by the build they came with, else by times and sizes.
+// Detects whether the bundled skills changed since the last sync: by build id, otherwise by times and sizes.
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { filesInOrder } from "./dir-hash.ts";
 
 const STAMP_FILE = "skills-bundled.stamp";
 
-function stampOf(home: string, source: string): string {
+function computeStamp(home: string, source: string): string {
   const hash = createHash("sha256").update(home).update(source);
   for (const rel of filesInOrder(source)) {
     const info = statSync(join(source, rel));
@@ -19,12 +19,12 @@ function stampOf(home: string, source: string): string {
 }
 
 /**
- * Does nothing when the program brings the same skills as last time. `build` names the program's version and build: then
- * one small file is compared and the skills are not looked at.
+ * Does nothing when the bundled skills are the same as at the last sync. With `build`, the id of the build,
+ * only one small file is compared and the skills are not read.
  */
 export async function syncWhenChanged(home: string, source: string, build?: string): Promise<void> {
   const path = join(home, "cache", STAMP_FILE);
-  const stamp = build === undefined ? stampOf(home, source) : JSON.stringify([build, source, home]);
+  const stamp = build === undefined ? computeStamp(home, source) : JSON.stringify([build, source, home]);
   if ((await readFile(path, "utf8").catch(() => "")) === stamp) return;
   await syncBundled(home, source);
   await atomicWrite(path, stamp);

@@ -22,7 +22,7 @@ const bundled = () => join(source.path, "skills");
 const sync = () => syncBundled(home.path, bundled());
 const file = (name: string) => join(home.path, "skills/tools", name, "SKILL.md");
 
-it("copies at first, does nothing the second time, and brings in new versions", async () => {
+it("copies first, does nothing the second time, and installs new versions", async () => {
   expect(await sync()).toMatchObject({ copied: ["one", "two"], updated: [], total_bundled: 2 });
   expect(existsSync(join(home.path, "skills/tools/DESCRIPTION.md"))).toBe(true);
   expect(await sync()).toMatchObject({ copied: [], updated: [], skipped: 2 });
@@ -33,7 +33,7 @@ it("copies at first, does nothing the second time, and brings in new versions", 
   expect(manifest).toMatch(/^one:[0-9a-f]{32}\ntwo:[0-9a-f]{32}\n$/);
 });
 
-it("never touches what the person changed, and does not bring back what they deleted", async () => {
+it("never changes edited skills, and does not restore deleted ones", async () => {
   await sync();
   writeFileSync(file("one"), "mine");
   rmSync(join(home.path, "skills/tools/two"), { recursive: true });
@@ -47,21 +47,21 @@ it("never touches what the person changed, and does not bring back what they del
   expect(await resetBundled(home.path, bundled(), "nope", { restore: false })).toBe("not_in_manifest");
 });
 
-it("keeps a skill of the same name that was there before, and adopts an identical one", async () => {
+it("keeps an existing skill of the same name, and adopts an identical one", async () => {
   home.write("skills/tools/one/SKILL.md", "older than the program");
   home.write("skills/tools/two/SKILL.md", readFileSync(join(bundled(), "tools/two/SKILL.md"), "utf8"));
   expect(await sync()).toMatchObject({ copied: [], user_modified: ["one"], skipped: 1 });
   expect([...readManifest(join(home.path, "skills")).keys()]).toEqual(["two"]);
 });
 
-it("understands the older manifest, and forgets skills that are no longer bundled", async () => {
+it("reads the older manifest, and removes skills that are no longer bundled", async () => {
   await sync();
   writeFileSync(join(home.path, "skills/.bundled_manifest"), "one\ngone:abc\ntwo\n");
   expect(await sync()).toMatchObject({ cleaned: ["gone"], skipped: 2 });
   expect(readManifest(join(home.path, "skills")).get("one")).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it("respects a home that wants none, and is skipped when the program brings the same", async () => {
+it("respects the opt-out, and is skipped when nothing changed", async () => {
   home.write(".no-bundled-skills", "");
   expect(await sync()).toMatchObject({ copied: [], total_bundled: 0 });
   rmSync(join(home.path, ".no-bundled-skills"));
@@ -82,7 +82,7 @@ it("hashes in the order of path components", () => {
   expect(hashFolder(join(home.path, "h"))).toBe("04f8277efbbc6d24e0335cb968261fa9");
 });
 
-it("looks at nothing while the build is the same, and brings everything with the next one", async () => {
+it("reads nothing while the build is the same, and syncs with the next one", async () => {
   await syncWhenChanged(home.path, bundled(), "1.0 a");
   expect(existsSync(file("one"))).toBe(true);
   source.skill("tools/later");

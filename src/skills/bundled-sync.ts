@@ -1,4 +1,4 @@
-// Brings the skills that come with the program into the home, and never touches what the person changed or deleted.
+// Copies the bundled skills into the home. Skills that the user changed or deleted are left alone.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";
@@ -24,7 +24,7 @@ interface BundledSkill {
   readonly to: string;
 }
 
-/** `name:md5` by line; a line without a hash is the older form. */
+/** One `name:md5` per line; older manifests have lines without a hash. */
 export function readManifest(skillsDir: string): Map<string, string> {
   const path = join(skillsDir, MANIFEST_FILE);
   if (!existsSync(path)) return new Map();
@@ -52,7 +52,7 @@ function bundledSkills(source: string, skillsDir: string): BundledSkill[] {
     });
 }
 
-/** The copy is complete before it takes the place; the old one comes back when that fails. */
+/** Replaces a folder by a complete copy; restores the old one when that fails. */
 function replaceFolder(from: string, to: string): void {
   const draft = `${to}.new`;
   const backup = `${to}.bak`;
@@ -80,7 +80,7 @@ function syncOne(skill: BundledSkill, manifest: Map<string, string>): Outcome {
     manifest.set(skill.name, hashFolder(skill.to));
     return "copied";
   }
-  // Deleted by the person: it does not come back.
+  // The user deleted it: it is not restored.
   if (!present) return "skipped";
   const local = hashFolder(skill.to);
   const shipped = hashFolder(skill.from);
@@ -107,12 +107,12 @@ function copyDescriptions(source: string, skillsDir: string): void {
   }
 }
 
-/** Whether the home does not want bundled skills. */
+/** True when the home opted out of bundled skills. */
 export function optedOut(home: string): boolean {
   return existsSync(join(home, OPT_OUT));
 }
 
-/** Idempotent, and quick when nothing changed. `source` is the program's own `skills/` folder. */
+/** Idempotent, and fast when nothing changed. `source` is the folder of bundled skills. */
 export async function syncBundled(home: string, source: string): Promise<SyncReport> {
   const skillsDir = join(home, "skills");
   const report = { copied: [] as string[], updated: [] as string[], user_modified: [] as string[] };
@@ -138,7 +138,7 @@ export async function syncBundled(home: string, source: string): Promise<SyncRep
 
 export type ResetOutcome = "manifest_cleared" | "restored" | "not_in_manifest" | "bundled_missing";
 
-/** Makes the program look after a bundled skill again; with `restore` the person's copy is replaced. */
+/** Makes a bundled skill receive updates again; with `restore` the user's copy is replaced. */
 export async function resetBundled(
   home: string,
   source: string,

@@ -20,7 +20,7 @@ afterEach(() => {
 const NO_TOOLS = { toolNames: [], toolsets: [] };
 
 describe("SKILL.md", () => {
-  it("reads every field in each way it may be written", async () => {
+  it("reads every field in each notation", async () => {
     const { header, mistakes } = await parseSkill(`---
 name: full
 description: "Uses: everything"
@@ -118,7 +118,7 @@ Body.`);
 });
 
 describe("the list", () => {
-  it("shows a broken file with its line and hint, and the others unharmed", async () => {
+  it("shows a broken file with its line and hint, and all others", async () => {
     const home = open();
     home.skill("data/good");
     home.write("skills/data/bad/SKILL.md", "---\nname: bad\ndescription: Half: a: mistake\n  wrong: [\n---\nText\n");
@@ -133,7 +133,7 @@ describe("the list", () => {
     for (const problem of problems) expect(problem.hint).not.toBe("");
   });
 
-  it("lets the home win over external folders, and hides what is off or for another system", async () => {
+  it("prefers the home over external folders, and hides skills that are disabled or for another system", async () => {
     const other = open();
     other.skill("tools/shared", "", "external\n");
     other.skill("tools/extra");
@@ -168,7 +168,7 @@ describe("the list", () => {
     expect(skills.map((skill) => skill.name)).toEqual(["one"]);
   });
 
-  it("gives commands by a clean name", async () => {
+  it("provides commands by normalised name", async () => {
     const home = open();
     home.write("skills/x/SKILL.md", "---\nname: My Great_Skill!\ndescription: d\n---\nb");
     expect([...(await home.service.commands()).keys()]).toEqual(["my-great-skill"]);
@@ -176,7 +176,7 @@ describe("the list", () => {
 });
 
 describe("the index in the prompt", () => {
-  it("groups by category, cuts long descriptions, and respects the conversation's tools", async () => {
+  it("groups by category, shortens descriptions, and respects the conversation's tools", async () => {
     const home = open();
     home.write("skills/data/DESCRIPTION.md", "---\ndescription: Tables\n---\n");
     home.skill("data/csv");
@@ -195,7 +195,7 @@ describe("the index in the prompt", () => {
     expect(await open().service.index(NO_TOOLS)).toBe("");
   });
 
-  it("is kept in a snapshot of version 1 that is used while no file changes", async () => {
+  it("is stored in a snapshot of version 1 that is used while no file changes", async () => {
     const home = open();
     const file = home.skill("data/csv");
     const first = await home.service.index(NO_TOOLS);

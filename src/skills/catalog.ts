@@ -1,29 +1,31 @@
-// Every skill of a home: the home's own folder first, then the external ones. What was read is kept while it is unchanged.
+// Lists every skill of a home: from the home's folder, external folders and plugins. Unchanged files are read once.
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SkillEntry, SkillListing, SkillProblem, SkillRoot } from "../core/skill.ts";
-import { findIndexFiles, type IndexFile, placeOf, type Survey, survey } from "./find.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { findIndexFiles, type IndexFile, type Survey, splitSkillPath, survey } from "./find.ts";
 import { parseFrontMatter } from "./front-matter.ts";
+import { inBatches } from "./in-batches.ts";
 import { type ParsedSkill, parseSkill, runsOn } from "./parse.ts";
 import { type IndexedSkill, readSnapshot, SNAPSHOT_FILE, type Snapshot, writeSnapshot } from "./snapshot.ts";
 
-/** Front matter stands at the start; the rest of a huge file is not needed to list it. */
+/** The front matter is at the start, so only this much of a file is read for a list. */
 const HEAD_BYTES = 64 * 1024;
 const PARALLEL = 32;
 const MAX_INDEX_DESCRIPTION = 60;
 
 export interface CatalogOptions {
   readonly home: string;
-  /** Read at every look: settings may change while the program runs. */
+  /** Called for every list, because settings may change while the process runs. */
   externalDirs(): readonly string[];
   pluginDirs(): readonly string[];
-  /** Names that are switched off on a platform. */
+  /** Names that are disabled on a platform. */
   disabled(platform: string | undefined): ReadonlySet<string>;
   /** `process.platform`. */
   readonly system: string;
 }
 
-interface Read {
+interface CachedSkill {
   readonly mtimeNs: bigint;
   readonly size: number;
   readonly skill: ParsedSkill;
@@ -40,21 +42,13 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += PARALLEL)
-    results.push(...(await Promise.all(items.slice(at, at + PARALLEL).map(work))));
-  return results;
-}
-
 /** One line of at most 60 characters. */
 export function shortDescription(description: string): string {
   const line = description.replaceAll(/\s+/g, " ").trim();
   return line.length > MAX_INDEX_DESCRIPTION ? `${line.slice(0, MAX_INDEX_DESCRIPTION - 3)}...` : line;
 }
 
-function unreadable(error: unknown): ParsedSkill {
-  const reason = error instanceof Error ? error.message : String(error);
+function unreadableSkill(error: unknown): ParsedSkill {
   return {
     header: {
       description: "",
@@ -70,13 +64,15 @@ function unreadable(error: unknown): ParsedSkill {
       commands: [],
     },
     body: "",
-    mistakes: [{ line: 1, message: `the file cannot be read (${reason})`, hint: "Check its owner and mode." }],
+    mistakes: [
+      { line: 1, message: `the file cannot be read (${errorMessage(error)})`, hint: "Check its owner and mode." },
+    ],
   };
 }
 
 export class Catalog {
   readonly #options: CatalogOptions;
-  readonly #read = new Map<string, Read>();
+  readonly #read = new Map<string, CachedSkill>();
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -86,7 +82,7 @@ export class Catalog {
     return join(this.#options.home, "skills");
   }
 
-  /** The home first, then what the person added, then what plugins bring; each folder once. */
+  /** The home, then the user's external folders, then the folders of plugins; each folder once. */
   roots(): readonly SkillRoot[] {
     const { externalDirs, pluginDirs } = this.#options;
     const roots: SkillRoot[] = [
@@ -104,7 +100,7 @@ export class Catalog {
   async #parse(file: IndexFile): Promise<ParsedSkill> {
     const known = this.#read.get(file.path);
     if (known && known.mtimeNs === file.mtimeNs && known.size === file.size) return known.skill;
-    const skill = await readHead(file.path).then(parseSkill, unreadable);
+    const skill = await readHead(file.path).then(parseSkill, unreadableSkill);
     this.#read.set(file.path, { mtimeNs: file.mtimeNs, size: file.size, skill });
     return skill;
   }
@@ -117,9 +113,10 @@ export class Catalog {
     const categories = new Map<string, string>();
     const skills = await inBatches(
       files.filter((file) => file.rel.endsWith("SKILL.md")),
+      PARALLEL,
       async (file): Promise<SkillEntry> => {
         const { header, mistakes } = await this.#parse(file);
-        const { category, folder } = placeOf(file.rel);
+        const { category, folder } = splitSkillPath(file.rel);
         for (const mistake of mistakes) problems.push({ file: file.path, ...mistake });
         return {
           name: header.name ?? folder,
@@ -144,7 +141,7 @@ export class Catalog {
     return { skills, problems: problems.sort((a, b) => (a.file < b.file ? -1 : 1)), categories };
   }
 
-  /** Everything there is, switched off or not, in the order of the roots; doubles included. */
+  /** All skills in the order of the roots, including disabled ones and duplicates. */
   async all(): Promise<SkillListing> {
     const skills: SkillEntry[] = [];
     const problems: SkillProblem[] = [];
@@ -158,7 +155,7 @@ export class Catalog {
     return { skills, problems, categories };
   }
 
-  /** What can be used here: the first of each name, on this system, not switched off; by category and name. */
+  /** The usable skills: the first of each name, for this system, not disabled; sorted by category and name. */
   async usable(platform?: string): Promise<SkillListing> {
     const listing = await this.all();
     const disabled = this.#options.disabled(platform);
@@ -171,24 +168,24 @@ export class Catalog {
     return { ...listing, skills: skills.sort((a, b) => compare(a.category, b.category) || compare(a.name, b.name)) };
   }
 
-  /** The home's part of the index: from the snapshot when no file changed, else read anew and kept. */
+  /** The entries of the home: from the snapshot when no file changed, otherwise read and stored again. */
   async #homeIndex(files: readonly IndexFile[]): Promise<Snapshot> {
     const path = join(this.#options.home, SNAPSHOT_FILE);
     const kept = await readSnapshot(path, files);
     if (kept) return kept;
     const scanned = await this.#scanRoot({ path: this.homeRoot, kind: "home" }, files);
     const snapshot = { skills: scanned.skills.map(indexed), categories: Object.fromEntries(scanned.categories) };
-    // The index is only a cache: a home that cannot be written is read again next time.
+    // The snapshot is only a cache: when it cannot be written, the next run reads the files again.
     await writeSnapshot(path, files, snapshot).catch(() => undefined);
     return snapshot;
   }
 
-  /** What the state of the roots depends on, as it is now. */
+  /** The current files and folders that the list depends on. */
   surveys(): Survey[] {
     return this.roots().map((root) => survey(root.path));
   }
 
-  /** What the prompt shows, before the conversation's tools are considered. */
+  /** The skills for the prompt, before the conditions on tools are applied. */
   async forIndex(surveys: readonly Survey[], platform?: string): Promise<Snapshot> {
     const filesOf = (root: string) => surveys.find((one) => one.root === root)?.files ?? [];
     const home = await this.#homeIndex(filesOf(this.homeRoot));

@@ -1,9 +1,9 @@
-// One hash for a folder: MD5 over each file's relative path and bytes, files in the order of their path components.
+// Hashes a folder: MD5 over the relative path and bytes of each file, sorted by path components.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Every file below a folder as `a/b/c`; `a/b` comes before `a.txt` because components are compared one by one. */
+/** Every file below a folder as `a/b/c`; `a/b` sorts before `a.txt`, because components are compared separately. */
 export function filesInOrder(dir: string): string[] {
   const found: string[][] = [];
   const walk = (at: string, parts: readonly string[]): void => {

@@ -1,8 +1,8 @@
-// Where skills are: walks a root for SKILL.md and DESCRIPTION.md by names and times only; no file is opened.
+// Finds SKILL.md and DESCRIPTION.md files below a root by names and times, without opening them.
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Folders with other people's text, backups or tools, never skills. */
+/** Folders that never contain skills: hub data, backups, tools. */
 const SKIPPED = new Set([
   ".git",
   ".github",
@@ -13,12 +13,12 @@ const SKIPPED = new Set([
   "node_modules",
   "__pycache__",
 ]);
-/** Inside a skill these hold its own material. */
+/** Folders of a skill's own material. */
 export const SUPPORT_FOLDERS: readonly string[] = ["references", "templates", "scripts", "assets"];
 const MAX_DEPTH = 8;
 
 export interface IndexFile {
-  /** Path below the root, with `/`. */
+  /** Path relative to the root, with `/`. */
   readonly rel: string;
   readonly path: string;
   readonly mtimeNs: bigint;
@@ -26,27 +26,27 @@ export interface IndexFile {
   readonly size: number;
 }
 
-/** Everything that decides which skills a root has. */
+/** The files and folders that determine the skills of a root. */
 export interface Survey {
   readonly root: string;
-  /** Every folder that was looked into. */
+  /** Every folder that was read. */
   readonly folders: readonly { readonly path: string; readonly mtimeMs: number }[];
   readonly files: readonly IndexFile[];
 }
 
 interface Walk {
   readonly found: IndexFile[];
-  /** Folders with their times, when they are wanted. */
+  /** Folders with their times, when requested. */
   readonly folders?: { path: string; mtimeMs: number }[];
-  /** Real paths of linked folders on the way: a link that leads back is not followed. */
+  /** Real paths of the linked folders above: a link back to one of them is not followed. */
   readonly linked: Set<string>;
 }
 
-function entriesOf(dir: string): Dirent[] {
+function readEntries(dir: string): Dirent[] {
   try {
     return readdirSync(dir, { withFileTypes: true });
   } catch {
-    // Gone or closed to us: there are no skills to see here.
+    // The folder does not exist or is not readable: it has no skills.
     return [];
   }
 }
@@ -61,24 +61,24 @@ function isFolder(entry: Dirent, path: string, walk: Walk): boolean {
   return true;
 }
 
-function note(walk: Walk, path: string, rel: string): void {
+function addIndexFile(walk: Walk, path: string, rel: string): void {
   const info = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (!info?.isFile()) return;
   const { mtimeNs } = info;
-  // The same rounding as statSync without bigint.
+  // Rounded as statSync does without bigint.
   const mtimeMs = Number(mtimeNs / 1_000_000_000n) * 1_000 + Number(mtimeNs % 1_000_000_000n) / 1_000_000;
   walk.found.push({ rel, path, mtimeNs, mtimeMs, size: Number(info.size) });
 }
 
 function walkInto(walk: Walk, dir: string, rel: string, depth: number): void {
-  // The time first: what changes while we read shows up at the next look.
+  // Read the time first, so that a change during the read is noticed by the next check.
   const mtimeMs = walk.folders ? statSync(dir, { throwIfNoEntry: false })?.mtimeMs : undefined;
   if (mtimeMs !== undefined) walk.folders?.push({ path: dir, mtimeMs });
-  const entries = entriesOf(dir);
+  const entries = readEntries(dir);
   const isSkill = entries.some((entry) => entry.name === "SKILL.md");
   for (const entry of entries) {
     const { name } = entry;
-    if (name === "SKILL.md" || name === "DESCRIPTION.md") note(walk, join(dir, name), `${rel}${name}`);
+    if (name === "SKILL.md" || name === "DESCRIPTION.md") addIndexFile(walk, join(dir, name), `${rel}${name}`);
     else if (depth < MAX_DEPTH && !SKIPPED.has(name) && !(isSkill && SUPPORT_FOLDERS.includes(name))) {
       const path = join(dir, name);
       if (isFolder(entry, path, walk)) walkInto(walk, path, `${rel}${name}/`, depth + 1);
@@ -95,7 +95,7 @@ export function findIndexFiles(root: string): IndexFile[] {
   return walk.found.sort(byPath);
 }
 
-/** The same, with the folders that were looked into. */
+/** The same, with the folders that were read. */
 export function survey(root: string): Survey {
   const walk = { found: [], folders: [], linked: new Set<string>() };
   walkInto(walk, root, "", 0);
@@ -103,7 +103,7 @@ export function survey(root: string): Survey {
 }
 
 /** `a/b/name/SKILL.md` → category `a/b`, folder `name`; a skill directly under the root is its own category. */
-export function placeOf(rel: string): { category: string; folder: string } {
+export function splitSkillPath(rel: string): { category: string; folder: string } {
   const parts = rel.split("/").slice(0, -1);
   const folder = parts.at(-1) ?? "";
   if (parts.length === 0) return { category: "general", folder: "general" };

@@ -1,15 +1,18 @@
-// The block between `---` lines at the start of a SKILL.md: split, parsed, and its mistakes located by line.
+// Parses the front matter of a SKILL.md and reports mistakes with their line.
+
+import { errorMessage } from "../lib/error-message.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 
 export interface FrontMatter {
   /** The mapping; empty when there is none. */
   readonly fields: { readonly [key: string]: unknown };
   readonly body: string;
-  /** The body's first line in the file, from 1. */
+  /** The first line of the body in the file, counted from 1. */
   readonly bodyLine: number;
   readonly mistakes: readonly { readonly line: number; readonly message: string; readonly hint: string }[];
 }
 
-/** Where the block ends; undefined when the text has no closed block. */
+/** Splits a text into front matter and body; undefined when it has no closed block. */
 function split(text: string): { block: string; body: string; bodyLine: number } | undefined {
   const lines = text.split("\n");
   if ((lines[0] ?? "").trimEnd() !== "---") return undefined;
@@ -18,7 +21,7 @@ function split(text: string): { block: string; body: string; bodyLine: number } 
   return { block: lines.slice(1, end).join("\n"), body: lines.slice(end + 1).join("\n"), bodyLine: end + 2 };
 }
 
-/** For a block that YAML refuses: each line cut at its first colon, so that name and description survive. */
+/** Fallback for invalid YAML: splits each line at its first colon, to keep name and description. */
 function byColon(block: string): { [key: string]: unknown } {
   const fields: { [key: string]: unknown } = {};
   for (const line of block.split("\n")) {
@@ -66,12 +69,12 @@ function broken(parts: { block: string; body: string; bodyLine: number }, messag
   };
 }
 
-/** Never throws: a broken block gives what could be saved and the mistakes. */
+/** Never throws: for an invalid block it returns the fields that could be read and the problems. */
 export async function parseFrontMatter(given: string): Promise<FrontMatter> {
   const text = given.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   const parts = split(text);
   if (!parts) return missingFence(text);
-  // The package is CommonJS: in a bundle, an import of it has only a default.
+  // The package is CommonJS: in a bundle, its import has only a default export.
   const { parseDocument } = (await import("yaml")).default;
   const document = parseDocument(parts.block, { prettyErrors: true, uniqueKeys: false });
   const error = document.errors[0];
@@ -80,15 +83,14 @@ export async function parseFrontMatter(given: string): Promise<FrontMatter> {
   try {
     value = document.toJS({ maxAliasCount: 20 });
   } catch (failure) {
-    // References to nothing and references that multiply are found only when values are made.
-    return broken(parts, failure instanceof Error ? failure.message : String(failure), 2);
+    // Undefined aliases and alias bombs are detected only when values are created.
+    return broken(parts, errorMessage(failure), 2);
   }
-  const isMapping = value !== null && typeof value === "object" && !Array.isArray(value);
   return {
-    fields: isMapping ? (value as { [key: string]: unknown }) : {},
+    fields: isRecord(value) ? value : {},
     body: parts.body,
     bodyLine: parts.bodyLine,
-    mistakes: isMapping
+    mistakes: isRecord(value)
       ? []
       : [{ line: 2, message: "the front matter is not a list of fields", hint: "Write one `field: value` per line." }],
   };

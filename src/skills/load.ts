@@ -1,4 +1,4 @@
-// Loads one skill: reads it whole, sets it up, fills it in. The same for the tool, the slash command and the preload.
+// Loads one skill: reads it, runs its setup, fills in placeholders. Used by the tool, slash commands and preloading.
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { SkillHeader, SkillRequest } from "../core/skill.ts";
@@ -20,7 +20,7 @@ export async function readHeader(file: string): Promise<{ source: string; header
   return { source, header };
 }
 
-export function nameOf(header: SkillHeader, skill: { readonly dir: string; readonly file: string }): string {
+export function skillName(header: SkillHeader, skill: { readonly dir: string; readonly file: string }): string {
   if (header.name !== undefined) return header.name;
   return basename(skill.file) === "SKILL.md" ? basename(skill.dir) : basename(skill.file, ".md");
 }
@@ -32,7 +32,7 @@ export async function loadSkill(
   toolName: string,
 ): Promise<Loaded> {
   const { source, header } = await readHeader(skill.file);
-  const name = nameOf(header, skill);
+  const name = skillName(header, skill);
   const setup = await setUp(host, { name, header }, request);
   const { sessionId, human, signal } = request;
   const content = await preprocess(host, source, {

@@ -62,7 +62,7 @@ describe("activation", () => {
     expect(usage.demo).toMatchObject({ use_count: 1, view_count: 0, created_by: null, state: "active", pinned: false });
   });
 
-  it("answers unknown names with a hint, and a preload of one aborts", async () => {
+  it("reports unknown names with a hint, and preloading one throws", async () => {
     const home = open();
     home.skill("a");
     expect(await home.service.activate("nope", request())).toMatchObject({
@@ -74,7 +74,7 @@ describe("activation", () => {
     expect(text).toContain('[The user loaded the skill "a" for this session');
   });
 
-  it("leaves placeholders alone when they are switched off, and the session's without a session", async () => {
+  it("leaves placeholders unchanged when disabled, and the session's without a session", async () => {
     const home = open();
     home.skill("a", "", `at \${HERMES_SESSION_ID}\n`);
     expect(await home.service.activate("a", request({ sessionId: "" }))).toMatchObject({
@@ -95,7 +95,7 @@ describe("inline shell", () => {
     return activation.ok ? activation.text : activation.error;
   };
 
-  it("does not run unless it is switched on", async () => {
+  it("does not run unless enabled", async () => {
     const home = open({
       host: {
         shell: async () => {
@@ -107,7 +107,7 @@ describe("inline shell", () => {
     expect(await textOf(home)).toContain("Date: !`date`");
   });
 
-  it("puts output in place, cuts it, marks failures, and asks the gate first", async () => {
+  it("inserts output, truncates it, marks failures, and asks the gate first", async () => {
     const asked: string[] = [];
     const gate: Gate = {
       beginTurn: () => undefined,
@@ -155,7 +155,7 @@ describe("secrets", () => {
     };
   };
 
-  it("are asked for at the local terminal, stored, passed on, and never shown to the model", async () => {
+  it("are requested at the local terminal, stored, passed to commands, and never shown to the model", async () => {
     const home = open();
     home.skill("gifs", NEEDS_KEY);
     const human = person("tenor-secret-value");
@@ -172,7 +172,7 @@ describe("secrets", () => {
     });
   });
 
-  it("may be skipped: the skill loads and says what is missing", async () => {
+  it("may be skipped: the skill loads and reports what is missing", async () => {
     const home = open();
     home.skill("gifs", NEEDS_KEY);
     expect((await view(home, { name: "gifs" }, { human: person("") })).json).toMatchObject({
@@ -186,7 +186,7 @@ describe("secrets", () => {
     });
   });
 
-  it("are never asked for in a chat, which gets a hint instead", async () => {
+  it("are never requested in a chat, which gets a hint instead", async () => {
     const home = open();
     home.skill("gifs", NEEDS_KEY);
     const human = person("x");
@@ -195,11 +195,11 @@ describe("secrets", () => {
     expect(json.gateway_setup_hint).toContain("TENOR_KEY");
   });
 
-  it("of Hermes itself are not given to a skill", async () => {
+  it("of Hermes itself are not passed to a skill", async () => {
     const home = open({ env: { OPENAI_API_KEY: "sk-own" } });
     home.skill("greedy", "prerequisites:\n  env_vars: [OPENAI_API_KEY]\n  commands: [git, nosuch]\n");
     const activation = await home.service.activate("greedy", request());
-    expect(activation).toMatchObject({ ok: true, notes: [expect.stringContaining("does not get OPENAI_API_KEY")] });
+    expect(activation).toMatchObject({ ok: true, notes: [expect.stringContaining("may not use OPENAI_API_KEY")] });
     expect(home.declared.size).toBe(0);
     expect((await view(home, { name: "greedy" })).json).toMatchObject({
       required_commands: ["git", "nosuch"],
@@ -207,7 +207,7 @@ describe("secrets", () => {
     });
   });
 
-  it("in files are looked for inside the home only", async () => {
+  it("in files are read inside the home only", async () => {
     const home = open();
     home.skill(
       "mail",
@@ -225,7 +225,7 @@ describe("secrets", () => {
 });
 
 describe("skill_view", () => {
-  it("answers with every field", async () => {
+  it("returns every field", async () => {
     const home = open();
     home.skill("tools/demo", "compatibility: any\nmetadata:\n  hermes:\n    tags: [x]\n    related_skills: [y]\n");
     home.write("skills/tools/demo/references/api.md", "The API");
@@ -279,7 +279,7 @@ describe("skill_view", () => {
       expect((await view(home, { name })).json.success).toBe(false);
   });
 
-  it("refuses doubles, skills that are off, and other systems'", async () => {
+  it("refuses ambiguous names, disabled skills, and skills for other systems", async () => {
     const home = open({ settings: { disabled: () => new Set(["off"]) } });
     home.skill("a/twin");
     home.skill("b/twin");
@@ -290,7 +290,7 @@ describe("skill_view", () => {
       matches: [expect.stringContaining("a/twin"), expect.stringContaining("b/twin")],
     });
     expect((await view(home, { name: "a/twin" })).json.success).toBe(true);
-    expect((await view(home, { name: "off" })).json.error).toContain("switched off");
+    expect((await view(home, { name: "off" })).json.error).toContain("disabled");
     expect((await view(home, { name: "mac" })).json).toMatchObject({ readiness_status: "unsupported" });
     expect((await view(home, { name: "twi" })).json).toMatchObject({
       available_skills: expect.arrayContaining(["twin"]),
@@ -314,7 +314,7 @@ describe("skill_view", () => {
       content: expect.stringContaining("acme:gone"),
     });
     expect((await view(home, { name: "acme:nope" })).json).toMatchObject({ available_skills: ["helper", "gone"] });
-    expect((await view(home, { name: "acme:gone" })).json.error).toContain("is gone");
+    expect((await view(home, { name: "acme:gone" })).json.error).toContain("does not exist");
     expect((await view(home, { name: "helper" })).json.success).toBe(false);
     expect((await view(home, { name: "bad name:x" })).json.success).toBe(false);
   });

@@ -1,4 +1,4 @@
-// From a name to one skill: by path, by its folder's name, and last by the name in its front matter. Never a guess.
+// Finds one skill by path, by folder name, or by the name in its front matter.
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SkillEntry } from "../core/skill.ts";
@@ -33,26 +33,26 @@ function distinct(files: readonly string[]): string[] {
   return [...real.values()];
 }
 
-function answer(files: readonly string[]): Located | undefined {
+function toLocated(files: readonly string[]): Located | undefined {
   const found = distinct(files);
   const only = found[0];
   if (only === undefined) return undefined;
   return found.length === 1 ? { kind: "found", file: only, dir: dirname(only) } : { kind: "ambiguous", matches: found };
 }
 
-/** Several files under one name are an error with all of them, never a silent choice. */
+/** An ambiguous name is an error that lists all matches. */
 export async function locate(catalog: Catalog, name: string): Promise<Located> {
   const { skills } = await catalog.all();
   const paths = catalog.roots().flatMap((root) => byPath(root.path, name));
   const folders = skills.filter((skill) => skill.folder === name).map((skill) => skill.file);
-  const direct = answer([...paths, ...folders]);
+  const direct = toLocated([...paths, ...folders]);
   if (direct) return direct;
   const wanted = name.toLowerCase();
-  const named = answer(skills.filter((skill) => skill.name.toLowerCase() === wanted).map((skill) => skill.file));
+  const named = toLocated(skills.filter((skill) => skill.name.toLowerCase() === wanted).map((skill) => skill.file));
   return named ?? { kind: "none", names: nearNames(skills, name) };
 }
 
-/** Names that share a word with the wish first. */
+/** Names that share a word with the requested one come first. */
 function nearNames(skills: readonly SkillEntry[], name: string): string[] {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   const score = (skill: SkillEntry) =>

@@ -1,6 +1,7 @@
-// SKILL.md → one shape: every field of the format, in each way that it may be written.
+// Parses SKILL.md: every field of the format, in each of its notations.
 import type { JsonObject } from "../core/message.ts";
 import type { SkillConditions, SkillCredentialFile, SkillHeader, SkillSetting, SkillVariable } from "../core/skill.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 
 export const MAX_NAME = 64;
@@ -22,7 +23,7 @@ export interface ParsedSkill {
 }
 
 function mapping(value: unknown): Fields {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Fields) : {};
+  return isRecord(value) ? value : {};
 }
 
 function text(value: unknown): string | undefined {
@@ -56,13 +57,13 @@ function variableFrom(entry: unknown): SkillVariable | undefined {
   return {
     name,
     prompt: text(fields.prompt) ?? `Enter value for ${name}`,
-    ...(help ? { help } : {}),
-    ...(requiredFor ? { requiredFor } : {}),
+    help,
+    requiredFor,
     optional: fields.optional === true,
   };
 }
 
-/** Explicit entries first, then secrets that the setup collects, then names of the older field; each name once. */
+/** Explicit entries, then secrets that the setup collects, then names of the older field; each name once. */
 function variables(fields: Fields): SkillVariable[] {
   const found = new Map<string, SkillVariable>();
   const sources = [
@@ -90,7 +91,7 @@ function settings(value: unknown): SkillSetting[] {
       key,
       description,
       prompt: text(fields.prompt) ?? description,
-      ...(plain ? { default: fallback as string | number | boolean } : {}),
+      default: plain ? (fallback as string | number | boolean) : undefined,
     });
   }
   return [...found.values()];
@@ -101,7 +102,7 @@ function credentialFiles(value: unknown): SkillCredentialFile[] {
     const fields = mapping(entry);
     const path = text(entry) ?? text(fields.path) ?? text(fields.name);
     const description = text(fields.description);
-    return path === undefined ? [] : [{ path, ...(description ? { description } : {}) }];
+    return path === undefined ? [] : [{ path, description }];
   });
 }
 
@@ -120,24 +121,13 @@ function firstSentence(body: string): string {
   return line?.trim() ?? "";
 }
 
-type OptionalText = "version" | "author" | "license" | "compatibility";
-
-function optionalTexts(fields: Fields): { [key in OptionalText]?: string } {
-  const found: { [key in OptionalText]?: string } = {};
-  for (const key of ["version", "author", "license", "compatibility"] as const) {
-    const value = text(fields[key]);
-    if (value !== undefined) found[key] = value;
-  }
-  return found;
-}
-
-/** The line on which a top-level field stands, for messages. */
-function lineOf(source: string, field: string): number {
+/** The line of a top-level field, for messages. */
+function findLine(source: string, field: string): number {
   const at = source.split("\n").findIndex((line) => line.startsWith(`${field}:`));
   return at < 0 ? 1 : at + 1;
 }
 
-function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
+function findMistakes(source: string, fields: Fields, body: string): Mistake[] {
   const found: Mistake[] = [];
   const name = text(fields.name);
   const description = text(fields.description);
@@ -145,7 +135,7 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
     found.push({ line: 1, message: "`name` is missing", hint: "Add `name:` with the folder's name." });
   else if (name.length > MAX_NAME)
     found.push({
-      line: lineOf(source, "name"),
+      line: findLine(source, "name"),
       message: `\`name\` has ${name.length} characters`,
       hint: `Use at most ${MAX_NAME}.`,
     });
@@ -157,7 +147,7 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
     });
   else if (description.length > MAX_DESCRIPTION)
     found.push({
-      line: lineOf(source, "description"),
+      line: findLine(source, "description"),
       message: `\`description\` has ${description.length} characters`,
       hint: `Use at most ${MAX_DESCRIPTION}.`,
     });
@@ -166,14 +156,14 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
   for (const platform of words(fields.platforms))
     if (!["macos", "linux", "windows", "darwin", "win32"].includes(platform.toLowerCase()))
       found.push({
-        line: lineOf(source, "platforms"),
+        line: findLine(source, "platforms"),
         message: `unknown platform "${platform}"`,
         hint: "Use macos, linux or windows.",
       });
   return found;
 }
 
-/** Never throws. A file with mistakes still gives a skill, as good as it can be read. */
+/** Never throws: a file with mistakes gives a skill with the fields that could be read. */
 export async function parseSkill(source: string): Promise<ParsedSkill> {
   const { fields, body, mistakes } = await parseFrontMatter(source);
   const metadata = mapping(fields.metadata);
@@ -183,11 +173,14 @@ export async function parseSkill(source: string): Promise<ParsedSkill> {
   const name = text(fields.name);
   const setupHelp = text(mapping(fields.setup).help);
   const header: SkillHeader = {
-    ...(name ? { name: name.slice(0, MAX_NAME) } : {}),
+    name: name?.slice(0, MAX_NAME),
     description: (text(fields.description) ?? firstSentence(body)).slice(0, MAX_DESCRIPTION),
-    ...optionalTexts(fields),
+    version: text(fields.version),
+    author: text(fields.author),
+    license: text(fields.license),
+    compatibility: text(fields.compatibility),
     dependencies: words(fields.dependencies),
-    // agentskills.io separates them by spaces, other writers by commas.
+    // agentskills.io separates them by spaces, others use commas.
     allowedTools: words(fields["allowed-tools"]).flatMap((item) => item.split(/\s+(?![^(]*\))/)),
     platforms: words(fields.platforms).map((word) => word.toLowerCase()),
     tags: tags.length > 0 ? tags : words(fields.tags),
@@ -197,15 +190,15 @@ export async function parseSkill(source: string): Promise<ParsedSkill> {
     variables: variables(fields),
     credentialFiles: credentialFiles(fields.required_credential_files),
     commands: words(mapping(fields.prerequisites).commands),
-    ...(setupHelp ? { setupHelp } : {}),
-    ...(Object.keys(metadata).length > 0 ? { metadata: metadata as JsonObject } : {}),
+    setupHelp,
+    metadata: Object.keys(metadata).length > 0 ? (metadata as JsonObject) : undefined,
   };
-  return { header, body, mistakes: mistakes.length > 0 ? mistakes : mistakesOf(source, fields, body) };
+  return { header, body, mistakes: mistakes.length > 0 ? mistakes : findMistakes(source, fields, body) };
 }
 
 const SYSTEM_NAMES: { readonly [platform: string]: string } = { macos: "darwin", windows: "win32" };
 
-/** Whether a skill is meant for this operating system (`process.platform`). */
+/** True when a skill supports this operating system (`process.platform`). */
 export function runsOn(platforms: readonly string[], system: string): boolean {
   return platforms.length === 0 || platforms.some((name) => system.startsWith(SYSTEM_NAMES[name] ?? name));
 }

@@ -1,4 +1,4 @@
-// The list of skills in the system prompt: every request pays for it, so it steps down to names when it grows too long.
+// Formats the list of skills for the system prompt. A long list is reduced to names, because every request includes it.
 
 import type { SkillView } from "../core/skill.ts";
 import { skillShows } from "../core/skill.ts";
@@ -20,7 +20,7 @@ interface Group {
   readonly skills: readonly IndexedSkill[];
 }
 
-function grouped(snapshot: Snapshot, view: SkillView): Group[] {
+function groupByCategory(snapshot: Snapshot, view: SkillView): Group[] {
   const groups = new Map<string, Map<string, IndexedSkill>>();
   for (const skill of snapshot.skills) {
     if (!skillShows(skill.conditions, view)) continue;
@@ -37,7 +37,7 @@ function grouped(snapshot: Snapshot, view: SkillView): Group[] {
     }));
 }
 
-function full(groups: readonly Group[]): string {
+function fullIndex(groups: readonly Group[]): string {
   const lines = groups.flatMap(({ category, description, skills }) => [
     `  ${category}:${description ? ` ${description}` : ""}`,
     ...skills.map((skill) => `    - ${skill.frontmatter_name}${skill.description ? `: ${skill.description}` : ""}`),
@@ -45,7 +45,7 @@ function full(groups: readonly Group[]): string {
   return [HEAD, ...lines, TAIL].join("\n");
 }
 
-/** Names by category; of a category too large for its share the first ones, and how many more there are. */
+/** Names by category; a category that is too large shows the first names and the number of others. */
 function namesOnly(groups: readonly Group[], perGroup: number): string {
   const lines = groups.map(({ category, skills }) => {
     const names = skills.slice(0, perGroup).map((skill) => skill.frontmatter_name);
@@ -65,11 +65,11 @@ function categoriesOnly(groups: readonly Group[]): string {
   return text;
 }
 
-/** At most 1,500 tokens whatever the number of skills; empty without any. */
+/** At most 1,500 tokens; empty without skills. */
 export function promptIndex(snapshot: Snapshot, view: SkillView): string {
-  const groups = grouped(snapshot, view);
+  const groups = groupByCategory(snapshot, view);
   if (groups.length === 0) return "";
-  const whole = full(groups);
+  const whole = fullIndex(groups);
   if (estimateTextTokens(whole) <= MAX_INDEX_TOKENS) return whole;
   const largest = Math.max(...groups.map((group) => group.skills.length));
   for (let perGroup = largest; perGroup >= 1; perGroup = Math.floor(perGroup * 0.8)) {

@@ -1,4 +1,4 @@
-// Who wrote what into a skill, when and in which session: a file beside the skills that other programs ignore.
+// Records which session changed a skill and when, in a file next to the skills that other programs ignore.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";
@@ -13,7 +13,7 @@ export interface ProvenanceEntry {
   readonly by: string;
   readonly at: string;
   readonly session_id: string;
-  /** The turn had read text from outside. */
+  /** True when the turn was tainted. */
   readonly tainted: boolean;
   readonly verdict: string;
   readonly file?: string | undefined;

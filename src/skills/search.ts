@@ -1,9 +1,9 @@
-// Finds skills by words: the name counts most, then the category, then the description; rare words more than common ones.
+// Searches skills by words: matches in the name weigh most, then category and description; rare words weigh more.
 import type { SkillEntry } from "../core/skill.ts";
 
 const STOP = new Set("a an and are for from how i in is it me my of on or please the this to use with you".split(" "));
 
-function wordsOf(text: string): string[] {
+function tokenize(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -11,7 +11,7 @@ function wordsOf(text: string): string[] {
     .map(stem);
 }
 
-/** Enough to let `commits`, `committing` and `commit` meet. */
+/** A simple stemmer: `commits`, `committing` and `commit` become equal. */
 function stem(word: string): string {
   if (word.length <= 4) return word.replace(/s$/, "");
   return word.replace(/(ing|ed|es|s)$/, "").replace(/(.)\1$/, "$1");
@@ -26,14 +26,14 @@ function countIn(words: readonly string[], wanted: string): number {
   return count;
 }
 
-/** Best first; skills that share no word with the query are left out. */
+/** Best match first; skills without a common word are excluded. */
 export function searchSkills(skills: readonly SkillEntry[], query: string): SkillEntry[] {
-  const wanted = [...new Set(wordsOf(query))];
+  const wanted = [...new Set(tokenize(query))];
   const documents = skills.map((skill) => ({
     skill,
-    name: wordsOf(skill.name),
-    category: wordsOf(skill.category),
-    description: wordsOf(skill.description),
+    name: tokenize(skill.name),
+    category: tokenize(skill.category),
+    description: tokenize(skill.description),
   }));
   const rarity = new Map(
     wanted.map((word) => {

@@ -1,7 +1,8 @@
-// What a skill needs before it works: variables, credential files, programs. Secrets are asked for here and nowhere shown.
+// Checks the requirements of a skill: variables, credential files, programs. Asks for missing secrets.
 import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { SkillHeader, SkillRequest, SkillVariable } from "../core/skill.ts";
+import { isPathInside } from "../lib/path-inside.ts";
 import type { SkillHost } from "./skill-host.ts";
 
 export interface SetupReport {
@@ -9,12 +10,12 @@ export interface SetupReport {
   readonly missingFiles: readonly string[];
   readonly presentFiles: readonly string[];
   readonly missingCommands: readonly string[];
-  /** Names that are the program's own secrets: a skill does not get them. */
+  /** Secrets of Hermes itself, which skills do not get. */
   readonly refused: readonly string[];
-  /** The person was asked and gave nothing. */
+  /** The user was asked and entered nothing. */
   readonly skipped: boolean;
   readonly needed: boolean;
-  /** For the model and the person: what is missing and how to supply it. */
+  /** What is missing and how to supply it, for the model and the user. */
   readonly note?: string | undefined;
   readonly gatewayHint?: string | undefined;
 }
@@ -37,13 +38,12 @@ async function askFor(
   return answer;
 }
 
-/** The file's place inside the home; undefined for paths that lead elsewhere. */
+/** The path of the file inside the home; undefined for paths outside it. */
 export function credentialPath(home: string, path: string): string | undefined {
   if (isAbsolute(path) || path.split(/[/\\]/).includes("..")) return undefined;
   const full = resolve(home, path);
   if (!existsSync(full)) return full;
-  const inside = relative(realpathSync(home), realpathSync(full));
-  return inside.startsWith("..") || isAbsolute(inside) ? undefined : full;
+  return isPathInside(realpathSync(full), realpathSync(home)) ? full : undefined;
 }
 
 function checkFiles(home: string, header: SkillHeader): { missing: string[]; present: string[] } {
@@ -57,20 +57,24 @@ function checkFiles(home: string, header: SkillHeader): { missing: string[]; pre
   return { missing, present };
 }
 
-function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: readonly string[]): string | undefined {
+function setupNote(
+  header: SkillHeader,
+  missing: readonly SkillVariable[],
+  files: readonly string[],
+): string | undefined {
   const parts = [...missing.map((variable) => `env $${variable.name}`), ...files.map((file) => `file ${file}`)];
   if (parts.length === 0) return undefined;
   const helps = [...missing.map((variable) => variable.help), header.setupHelp].filter((help) => help !== undefined);
   const help = helps.length > 0 ? ` ${[...new Set(helps)].join(" ")}` : "";
-  return `Setup needed before everything in this skill works: missing ${parts.join(", ")}.${help}`;
+  return `Setup is needed before all of this skill works: missing ${parts.join(", ")}.${help}`;
 }
 
-async function commandsMissing(host: SkillHost, names: readonly string[]): Promise<string[]> {
+async function findMissingCommands(host: SkillHost, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(names.map((name) => host.hasCommand(name)));
   return names.filter((_, index) => !found[index]);
 }
 
-/** Asks at a local terminal, reports everywhere; whatever is available is let through to the conversation's commands. */
+/** Asks for missing secrets in a local terminal only. Available variables are passed to the conversation's commands. */
 export async function setUp(
   host: SkillHost,
   skill: { readonly name: string; readonly header: SkillHeader },
@@ -92,20 +96,20 @@ export async function setUp(
     } else if (!variable.optional) missing.push(variable);
   }
   const files = checkFiles(host.home, header);
-  const note = noteFor(header, missing, files.missing);
+  const note = setupNote(header, missing, files.missing);
   const hint =
     missing.length > 0 && !request.local
-      ? `Secrets are not collected in chats. On the machine itself: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(host.home, ".env")}.`
+      ? `Secrets are not collected in chats. On the machine, run: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(host.home, ".env")}.`
       : undefined;
   return {
     missing,
     missingFiles: files.missing,
     presentFiles: files.present,
-    missingCommands: await commandsMissing(host, header.commands),
+    missingCommands: await findMissingCommands(host, header.commands),
     refused,
     skipped,
     needed: note !== undefined,
-    ...(note ? { note } : {}),
-    ...(hint ? { gatewayHint: hint } : {}),
+    note,
+    gatewayHint: hint,
   };
 }

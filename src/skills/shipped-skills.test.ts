@@ -68,7 +68,7 @@ function gitRepository(): void {
 }
 
 describe("scripts", () => {
-  it("arxiv reads an answer of the service and builds its address", () => {
+  it("arxiv parses a response and builds its URL", () => {
     const feed = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><entry><id>http://arxiv.org/abs/2405.01234v2</id>
       <title>On  Testing</title><summary>We test.</summary><published>2024-05-02T00:00:00Z</published><updated>2024-06-01T00:00:00Z</updated>
       <author><name>Ada L.</name></author><category term="cs.SE"/><link rel="alternate" href="http://arxiv.org/abs/2405.01234v2"/></entry></feed>`;
@@ -94,7 +94,7 @@ describe("scripts", () => {
     expect(run("python3", [script("arxiv", "search_arxiv.py")]).code).toBe(2);
   });
 
-  it("git-commit finds keys, marks and leftovers, and is quiet otherwise", () => {
+  it("git-commit finds keys, conflict markers and debug code, and prints nothing otherwise", () => {
     gitRepository();
     const check = script("git-commit", "precheck.sh");
     expect(run("bash", [check])).toEqual({ out: "nothing suspicious\n", code: 0 });
@@ -107,7 +107,7 @@ describe("scripts", () => {
     expect(out).toContain("conflict");
   });
 
-  it("log-triage groups lines that mean the same", () => {
+  it("log-triage groups similar lines", () => {
     const lines = Array.from({ length: 30 }, (_, n) => `2026-03-01 10:00:${10 + n} INFO user ${n} from 10.0.0.${n} ok`);
     lines.splice(20, 0, "2026-03-01 10:00:30 ERROR disk /var/data is full", "    at write (io.c:3)");
     writeFileSync(join(dir, "app.log"), lines.join("\n"));
@@ -119,7 +119,7 @@ describe("scripts", () => {
     expect(run("python3", [tool, "missing.log"]).code).toBe(1);
   });
 
-  it("csv-profile tells types, gaps, oddities and ragged rows", () => {
+  it("csv-profile reports types, missing values, outliers and ragged rows", () => {
     const rows = Array.from(
       { length: 40 },
       (_, n) => `${n};2026-01-${String((n % 28) + 1).padStart(2, "0")};${n}.5;x${n % 3}`,
@@ -153,7 +153,7 @@ describe("scripts", () => {
     expect(readdirSync(dir).sort()).toEqual(["big", "small.txt"]);
   });
 
-  it("json-shape shows presence and types, folds maps, and compares", () => {
+  it("json-shape shows presence and types, collapses maps, and compares", () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, n]));
     writeFileSync(join(dir, "a.json"), JSON.stringify({ items: [{ id: 1, name: "a" }, { id: "2" }], many }));
     writeFileSync(join(dir, "b.json"), JSON.stringify({ items: [{ id: 1 }], extra: true, many }));
@@ -174,7 +174,7 @@ describe("scripts", () => {
     expect(run("node", [tool, "missing.json"]).code).toBe(1);
   });
 
-  it("tls-check reports a host that does not answer", () => {
+  it("tls-check reports an unreachable host", () => {
     const { out, code } = run("node", [script("tls-check", "tls-check.mjs"), "127.0.0.1:9"]);
     expect(code).toBe(1);
     expect(out).toContain("PROBLEM 127.0.0.1:9: ECONNREFUSED");

@@ -1,6 +1,7 @@
-// The files of one skill: which there are, which are text, and the way to one of them that cannot lead outside.
+// Lists the files of a skill, and resolves paths that must stay inside it.
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isPathInside } from "../lib/path-inside.ts";
 import { SUPPORT_FOLDERS } from "./find.ts";
 
 const LISTED: { readonly [folder: string]: RegExp } = {
@@ -16,7 +17,7 @@ function filesBelow(dir: string, prefix: string): string[] {
   try {
     entries = readdirSync(dir, { recursive: true, encoding: "utf8" });
   } catch {
-    // No such folder: nothing to list.
+    // The folder does not exist: nothing to list.
     return [];
   }
   return entries
@@ -27,7 +28,7 @@ function filesBelow(dir: string, prefix: string): string[] {
     .slice(0, MAX_LISTED);
 }
 
-/** Supporting files by folder, in the kinds that a skill may show; only folders that have some. */
+/** Supporting files by folder, without empty folders. */
 export function linkedFiles(dir: string): { [folder: string]: string[] } {
   const found: { [folder: string]: string[] } = {};
   for (const folder of SUPPORT_FOLDERS) {
@@ -39,20 +40,18 @@ export function linkedFiles(dir: string): { [folder: string]: string[] } {
 
 export type Inside = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly error: string };
 
-/** A path below the skill's folder, links resolved; refuses everything that leaves it. */
+/** A path below the skill's folder with links resolved; refuses paths outside it. */
 export function insideSkill(dir: string, given: string): Inside {
   const parts = given.split(/[/\\]/);
   if (given === "" || isAbsolute(given) || /^[A-Za-z]:/.test(given) || parts.includes(".."))
     return { ok: false, error: `file_path must be a path inside the skill, without "..": ${given}` };
   const path = resolve(dir, given);
-  const real = realNearest(path);
-  const inside = relative(realpathSync(dir), real);
-  if (inside.startsWith("..") || isAbsolute(inside))
-    return { ok: false, error: `${given} leads outside the skill's folder` };
+  if (!isPathInside(realNearest(path), realpathSync(dir)))
+    return { ok: false, error: `${given} is outside the skill's folder` };
   return { ok: true, path };
 }
 
-/** The real path of the nearest part that exists, with the rest appended. */
+/** The real path of the nearest existing parent, with the rest appended. */
 function realNearest(path: string): string {
   const rest: string[] = [];
   let current = path;
@@ -65,7 +64,7 @@ function realNearest(path: string): string {
   }
 }
 
-/** A file that a program could show as text. */
+/** True for a file that can be shown as text. */
 export function isText(bytes: Uint8Array): boolean {
   if (bytes.subarray(0, 8_192).includes(0)) return false;
   try {

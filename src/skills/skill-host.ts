@@ -1,4 +1,4 @@
-// What skills need from outside this part; the application hands it over.
+// The dependencies of the skills, provided by app/.
 import type { Gate } from "../core/gate.ts";
 
 export interface SkillSettings {
@@ -10,9 +10,9 @@ export interface SkillSettings {
   /** Folders of skills that plugins registered. */
   readonly pluginDirs: readonly string[];
   disabled(platform: string | undefined): ReadonlySet<string>;
-  /** The value at `skills.config.<key>`; undefined when nobody set it. */
+  /** The value at `skills.config.<key>`; undefined when not set. */
   value(key: string): unknown;
-  /** Doubtful changes by the agent are set aside too, not only dangerous ones. */
+  /** Also quarantine changes with the verdict `caution`, not only dangerous ones. */
   readonly strictGuard: boolean;
 }
 
@@ -31,29 +31,29 @@ export interface SkillHost {
   /** `process.platform`. */
   readonly system: string;
   readonly gate: Gate;
-  /** The skills that come with the program; null when they are missing or not wanted. */
+  /** The folder of bundled skills; null when missing or not wanted. */
   readonly bundled: string | null;
-  /** Version and build of the program they came with; undefined when they may change without a new one. */
+  /** The build id of the bundled skills; undefined when they may change without a new build. */
   readonly bundledBuild?: string | undefined;
   settings(): SkillSettings;
-  /** Single skills of plugins: `plugin:name` and the path of its SKILL.md. */
+  /** Single skills of plugins: `plugin:name` and the path of the SKILL.md. */
   pluginSkills(): readonly { readonly name: string; readonly path: string }[];
-  /** `~` and `${VAR}` in a setting's text. */
+  /** Expands `~` and `${VAR}` in a setting. */
   expand(text: string): string;
-  /** From the home's `.env` as it is now, else from the environment; empty counts as unset. */
+  /** The current value in the home's `.env`, otherwise in the environment; an empty value counts as unset. */
   variable(name: string): Promise<string | undefined>;
-  /** Keeps a value in `.env` and masks it everywhere from now on. */
+  /** Stores a value in `.env` and adds it to the redactor. */
   storeVariable(name: string, value: string): Promise<void>;
-  /** Lets the conversation's commands see a variable; false when the name is the program's own secret. */
+  /** Passes a variable to the conversation's commands; false when it is a secret of Hermes itself. */
   declare(conversationId: string, name: string, value: string): boolean;
-  /** Masks everywhere what looks like a secret in a file with credentials. */
+  /** Adds the secrets in a credential file to the redactor. */
   protect(path: string): void;
   shell(
     command: string,
     options: { readonly cwd: string; readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<ShellOutcome>;
   hasCommand(name: string): Promise<boolean>;
-  /** The forgiving replacement of the file tools. */
+  /** The tolerant text replacement of the file tools. */
   replace(
     text: string,
     options: { readonly oldText: string; readonly newText: string; readonly all: boolean },

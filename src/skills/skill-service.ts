@@ -1,4 +1,4 @@
-// The skills of one home, behind the contract that surfaces and tools hold. Bundled skills arrive at the first look.
+// The skills of one home: implements the `Skills` contract. The first use syncs the bundled skills.
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -13,6 +13,7 @@ import {
   skillCommandName,
 } from "../core/skill.ts";
 import { gateContext, type ToolContext } from "../core/tool.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { rememberNewest } from "../lib/remember-newest.ts";
 import { activationText } from "./activation.ts";
@@ -24,15 +25,15 @@ import { locate } from "./locate.ts";
 import { manageSkill } from "./manage/manage-skill.ts";
 import { Quarantine } from "./manage/quarantine.ts";
 import { promptIndex } from "./prompt-index.ts";
+import { PromptIndexCache } from "./prompt-index-cache.ts";
 import { Provenance } from "./provenance.ts";
 import { searchSkills } from "./search.ts";
 import type { SkillHost } from "./skill-host.ts";
 import type { SkillPort } from "./skill-tools.ts";
 import { SkillUsage } from "./usage.ts";
 import { type Answer, type Library, resolveSkill, viewSkill } from "./view.ts";
-import { WarmIndex } from "./warm-index.ts";
 
-/** Whose conversation the tools serve. */
+/** The conversation that the tools belong to. */
 export interface SkillSurface {
   readonly platform?: string | undefined;
   readonly local: boolean;
@@ -40,8 +41,8 @@ export interface SkillSurface {
 
 const MAX_LISTED = 100;
 const MAX_FOUND = 10;
-/** Conversations whose skills brought variables or files; of more, those that loaded one longest ago lose them. */
-const MOST_CONVERSATIONS = 2_000;
+/** Limit of conversations with variables or files of skills; beyond it the least recently used lose them. */
+const MAX_CONVERSATIONS = 2_000;
 
 export class SkillService implements Skills {
   readonly #host: SkillHost;
@@ -50,7 +51,7 @@ export class SkillService implements Skills {
   readonly #usage: SkillUsage;
   readonly #provenance: Provenance;
   readonly #quarantine: Quarantine;
-  readonly #warm: WarmIndex;
+  readonly #indexCache: PromptIndexCache;
   readonly #credentials = new Map<string, Set<string>>();
   readonly #declared = new Map<string, Map<string, string>>();
   #ready: Promise<void> | undefined;
@@ -71,17 +72,17 @@ export class SkillService implements Skills {
     this.#usage = new SkillUsage(skillsDir, () => this.#foreignNames());
     this.#provenance = new Provenance(skillsDir);
     this.#quarantine = new Quarantine(skillsDir);
-    this.#warm = new WarmIndex(given.home);
+    this.#indexCache = new PromptIndexCache(given.home);
   }
 
   #declare(given: SkillHost, conversationId: string, name: string, value: string): boolean {
     if (!given.declare(conversationId, name, value)) return false;
     const names = this.#declared.get(conversationId) ?? new Map<string, string>();
-    rememberNewest(this.#declared, conversationId, names.set(name, value), MOST_CONVERSATIONS);
+    rememberNewest(this.#declared, conversationId, names.set(name, value), MAX_CONVERSATIONS);
     return true;
   }
 
-  /** Skills that the program or a hub looks after. */
+  /** Bundled skills and skills from a hub. */
   async #foreignNames(): Promise<ReadonlySet<string>> {
     const skillsDir = this.#catalog.homeRoot;
     const lock = parseJson(await readFile(join(skillsDir, ".hub", "lock.json"), "utf8").catch(() => "{}"));
@@ -89,14 +90,12 @@ export class SkillService implements Skills {
     return new Set([...readManifest(skillsDir).keys(), ...Object.keys(installed)]);
   }
 
-  /** Once per process: the bundled skills are brought in. Trouble with them is told, and stops nothing. */
+  /** Syncs the bundled skills once per process. A failure is reported and does not stop anything. */
   ready(): Promise<void> {
     const { bundled, bundledBuild, home } = this.#host;
     this.#ready ??= bundled
       ? syncWhenChanged(home, bundled, bundledBuild).catch((error: unknown) =>
-          this.#host.notice(
-            `bundled skills could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`,
-          ),
+          this.#host.notice(`bundled skills could not be updated: ${errorMessage(error)}`),
         )
       : Promise.resolve();
     return this.#ready;
@@ -115,11 +114,11 @@ export class SkillService implements Skills {
     const off = [...this.#host.settings().disabled(view.platform)].sort();
     const key = [[...toolNames].sort(), [...toolsets].sort(), platform, off, this.#host.system];
     const roots = this.#catalog.roots().map((root) => root.path);
-    const kept = await this.#warm.find(roots, key);
+    const kept = await this.#indexCache.find(roots, key);
     if (kept !== undefined) return kept;
     const surveys = this.#catalog.surveys();
     const text = promptIndex(await this.#catalog.forIndex(surveys, view.platform), view);
-    await this.#warm.keep(surveys, key, text);
+    await this.#indexCache.keep(surveys, key, text);
     return text;
   }
 
@@ -139,7 +138,7 @@ export class SkillService implements Skills {
       if (!known.has(file)) this.#host.protect(file);
       known.add(file);
     }
-    rememberNewest(this.#credentials, conversationId, known, MOST_CONVERSATIONS);
+    rememberNewest(this.#credentials, conversationId, known, MAX_CONVERSATIONS);
   }
 
   async #load(name: string, request: SkillRequest): Promise<Loaded | Answer> {
@@ -154,7 +153,7 @@ export class SkillService implements Skills {
     return loaded;
   }
 
-  /** Skills that plugins bring, called `namespace:name`. */
+  /** Skills of plugins, named `namespace:name`. */
   #plugin(namespace: string): ReadonlyMap<string, string> | undefined {
     const prefix = `${namespace}:`;
     const own = this.#host.pluginSkills().filter((skill) => skill.name.startsWith(prefix));
@@ -167,7 +166,7 @@ export class SkillService implements Skills {
     return file ? { file, dir: dirname(file) } : undefined;
   }
 
-  /** Counters are a convenience: a home that cannot be written still loads its skills. */
+  /** A failure to write usage counters is ignored. */
   async #count(name: string, ...kinds: readonly ("use" | "view")[]): Promise<void> {
     await this.#usage.bump(name, ...kinds).catch(() => undefined);
   }
@@ -179,7 +178,7 @@ export class SkillService implements Skills {
       ok: true,
       name: loaded.name,
       text: activationText(this.#host, loaded, "command", instruction),
-      notes: notesOf(loaded),
+      notes: setupNotes(loaded),
     };
   }
 
@@ -188,10 +187,9 @@ export class SkillService implements Skills {
     const notes: string[] = [];
     for (const name of names) {
       const loaded = await this.#load(name, request);
-      if ("fields" in loaded)
-        throw new UserError(String(loaded.fields.error), { hint: "See the skills you have: hermes skills list" });
+      if ("fields" in loaded) throw new UserError(String(loaded.fields.error), { hint: "See: hermes skills list" });
       texts.push(activationText(this.#host, loaded, "preload"));
-      notes.push(...notesOf(loaded));
+      notes.push(...setupNotes(loaded));
     }
     return { text: texts.join("\n\n"), notes };
   }
@@ -251,7 +249,7 @@ export class SkillService implements Skills {
     return this.#quarantine.reject(id);
   }
 
-  /** What the tools of one conversation call. */
+  /** The functions that the tools of one conversation call. */
   port(surface: SkillSurface): SkillPort {
     const requestFor = (context: ToolContext): SkillRequest => ({
       conversationId: context.conversationId,
@@ -260,7 +258,7 @@ export class SkillService implements Skills {
       signal: context.signal,
       tainted: context.tainted,
       local: surface.local,
-      ...(surface.platform ? { platform: surface.platform } : {}),
+      platform: surface.platform || undefined,
     });
     return {
       listFor: (args) => this.#listFor(args, surface.platform),
@@ -289,7 +287,7 @@ export class SkillService implements Skills {
     args: { readonly category?: string | undefined; readonly query?: string },
     platform: string | undefined,
   ): Promise<Answer> {
-    const { skills, problems } = await this.list(platform ? { platform } : {});
+    const { skills, problems } = await this.list({ platform: platform || undefined });
     const top = (skill: SkillEntry) => skill.category.split("/")[0] ?? skill.category;
     const inCategory = args.category
       ? skills.filter((skill) => skill.category === args.category || top(skill) === args.category)
@@ -317,11 +315,11 @@ export class SkillService implements Skills {
   }
 }
 
-function notesOf(loaded: Loaded): string[] {
+function setupNotes(loaded: Loaded): string[] {
   const { setup } = loaded;
   return [
     ...(setup.note ? [`${loaded.name}: ${setup.note}`] : []),
     ...(setup.gatewayHint ? [setup.gatewayHint] : []),
-    ...setup.refused.map((name) => `${loaded.name} does not get ${name}: it is a key of Hermes itself.`),
+    ...setup.refused.map((name) => `${loaded.name} may not use ${name}: it is a key of Hermes itself.`),
   ];
 }

@@ -1,11 +1,11 @@
-// The three tools by which the model finds, reads and writes skills.
+// The three tools with which the model lists, reads and changes skills.
 import type { Static } from "typebox";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
 import type { ManageArgs } from "./manage/plan.ts";
 import type { Answer } from "./view.ts";
 
-/** What the tools ask; the skills of the home answer. */
+/** The functions that the tools call. */
 export interface SkillPort {
   listFor(args: { readonly category?: string | undefined; readonly query?: string }): Promise<Answer>;
   view(args: { readonly name: string; readonly filePath?: string | undefined }, context: ToolContext): Promise<Answer>;
@@ -32,18 +32,18 @@ const manageParameters = Type.Object({
   ),
   category: Type.Optional(Type.String({ description: "create: one folder, for example devops" })),
   old_string: Type.Optional(Type.String({ description: "patch: the passage to replace" })),
-  new_string: Type.Optional(Type.String({ description: "patch: what takes its place" })),
+  new_string: Type.Optional(Type.String({ description: "patch: the replacement" })),
   replace_all: Type.Optional(Type.Boolean()),
   file_path: Type.Optional(Type.String({ description: "A file below references/, templates/, scripts/ or assets/" })),
   file_content: Type.Optional(Type.String({ description: "write_file: the file's text" })),
   absorbed_into: Type.Optional(Type.String({ description: "delete: the skill that now covers it" })),
 });
 
-function resultOf(answer: Answer): ToolResult {
+function toToolResult(answer: Answer): ToolResult {
   return jsonResult(answer.fields, { failed: !answer.ok });
 }
 
-function given<T extends object>(args: T): T {
+function withoutUndefined<T extends object>(args: T): T {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as T;
 }
 
@@ -55,7 +55,7 @@ export function skillTools(port: SkillPort): Tool[] {
       description: "List skills with what they are for. With a query, the best matches first.",
       parameters: listParameters,
       overlap: "parallel",
-      run: async (args) => resultOf(await port.listFor(given(args))),
+      run: async (args) => toToolResult(await port.listFor(withoutUndefined(args))),
     }),
     defineTool({
       name: "skill_view",
@@ -65,9 +65,7 @@ export function skillTools(port: SkillPort): Tool[] {
       overlap: "parallel",
       preview: (args) => (args.file_path ? `${args.name} ${args.file_path}` : args.name),
       run: async (args, context) =>
-        resultOf(
-          await port.view({ name: args.name, ...(args.file_path ? { filePath: args.file_path } : {}) }, context),
-        ),
+        toToolResult(await port.view({ name: args.name, filePath: args.file_path }, context)),
     }),
     defineTool({
       name: "skill_manage",
@@ -82,7 +80,9 @@ export function skillTools(port: SkillPort): Tool[] {
       mutates: true,
       preview: (args) => `${args.action} ${args.name}`,
       run: async (args, context) =>
-        resultOf(await port.manage(given(args as Static<typeof manageParameters>) as ManageArgs, context)),
+        toToolResult(
+          await port.manage(withoutUndefined(args as Static<typeof manageParameters>) as ManageArgs, context),
+        ),
     }),
   ];
 }

@@ -1,4 +1,4 @@
-// The prompt index kept on disk: valid while every index file has the recorded time and size. Version 1 of the format.
+// Stores the prompt index on disk. It is valid while every indexed file has the recorded time and size. Format version 1.
 import { readFile } from "node:fs/promises";
 import { NO_CONDITIONS, type SkillConditions } from "../core/skill.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
@@ -31,7 +31,7 @@ interface StoredSnapshot {
 function matches(stored: StoredSnapshot["manifest"], files: readonly IndexFile[]): boolean {
   if (stored === undefined || stored === null || typeof stored !== "object") return false;
   if (Object.keys(stored).length !== files.length) return false;
-  // Times in nanoseconds are larger than exact numbers; both sides are rounded the same way.
+  // Nanosecond times exceed safe integers; both sides are rounded the same way.
   return files.every((file) => {
     const entry = stored[file.rel];
     return Array.isArray(entry) && entry[0] === Number(file.mtimeNs) && entry[1] === file.size;
@@ -49,14 +49,14 @@ function complete(skill: Partial<IndexedSkill>): IndexedSkill {
   };
 }
 
-/** Null when there is none, or when a file changed, came or went. */
+/** Null when there is none, or when a file was changed, added or removed. */
 export async function readSnapshot(path: string, files: readonly IndexFile[]): Promise<Snapshot | null> {
   const stored = parseJson(await readFile(path, "utf8").catch(() => "")) as StoredSnapshot | undefined | null;
   if (stored?.version !== 1 || !Array.isArray(stored.skills) || !matches(stored.manifest, files)) return null;
   return { skills: stored.skills.map(complete), categories: stored.category_descriptions ?? {} };
 }
 
-/** Times are written as whole numbers with every digit, which JSON.stringify cannot do. */
+/** Writes times as integers with all digits, which JSON.stringify cannot do. */
 export async function writeSnapshot(path: string, files: readonly IndexFile[], snapshot: Snapshot): Promise<void> {
   const manifest = files.map((file) => `    ${JSON.stringify(file.rel)}: [${file.mtimeNs}, ${file.size}]`).join(",\n");
   const text = `{

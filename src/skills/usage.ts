@@ -1,8 +1,9 @@
-// How often skills are looked at, used and changed: `.usage.json` in the skills folder, in the format of version 0.14.
+// Counts views, uses and changes of skills in `.usage.json`, in the format of Hermes 0.14.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 
 export interface UsageRecord {
@@ -62,7 +63,7 @@ function sorted(file: UsageFile): string {
 
 export class SkillUsage {
   readonly #path: string;
-  /** Skills that others look after (bundled, from a hub) are not counted. */
+  /** Bundled skills and skills from a hub are not counted. */
   readonly #foreign: () => Promise<ReadonlySet<string>>;
 
   constructor(skillsDir: string, foreign: () => Promise<ReadonlySet<string>>) {
@@ -70,10 +71,10 @@ export class SkillUsage {
     this.#foreign = foreign;
   }
 
-  /** A file that cannot be read counts as empty. */
+  /** An unreadable file is treated as empty. */
   async read(): Promise<UsageFile> {
     const value = parseJson(await readFile(this.#path, "utf8").catch(() => "{}"));
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as UsageFile) : {};
+    return isRecord(value) ? (value as UsageFile) : {};
   }
 
   async #change(edit: (file: UsageFile) => UsageFile): Promise<void> {

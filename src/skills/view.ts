@@ -1,11 +1,11 @@
-// What skill_view answers: a skill with everything around it, or one of its files.
+// The result of skill_view: a skill with its metadata and file list, or one of its files.
 import { readFile } from "node:fs/promises";
 import { dirname, extname, relative } from "node:path";
 import type { JsonObject } from "../core/message.ts";
 import type { SkillRequest } from "../core/skill.ts";
 import { settingsBlock } from "./activation.ts";
 import type { Catalog } from "./catalog.ts";
-import { type Loaded, loadSkill, nameOf, readHeader } from "./load.ts";
+import { type Loaded, loadSkill, readHeader, skillName } from "./load.ts";
 import { locate } from "./locate.ts";
 import { runsOn } from "./parse.ts";
 import { insideSkill, isText, linkedFiles } from "./skill-files.ts";
@@ -14,7 +14,7 @@ import type { SkillHost } from "./skill-host.ts";
 export interface Answer {
   readonly ok: boolean;
   readonly fields: JsonObject;
-  /** The skill that was loaded, for its counters. */
+  /** The loaded skill, for the usage counters. */
   readonly used?: string | undefined;
   readonly credentialFiles?: readonly string[] | undefined;
 }
@@ -31,7 +31,7 @@ const failure = (error: string, extra: JsonObject = {}): Answer => ({
   fields: { success: false, error, ...extra },
 });
 
-async function fileAnswer(name: string, dir: string, filePath: string): Promise<Answer> {
+async function viewFile(name: string, dir: string, filePath: string): Promise<Answer> {
   const inside = insideSkill(dir, filePath);
   if (!inside.ok) return failure(inside.error);
   let bytes: Buffer;
@@ -99,8 +99,8 @@ function banner(namespace: string, siblings: readonly string[]): string {
   return `[This skill belongs to the plugin "${namespace}".${others}]\n\n`;
 }
 
-/** Undefined when the namespace is no plugin's: the name is then looked up as a path. */
-async function pluginAnswer(library: Library, name: string, request: SkillRequest): Promise<Answer | undefined> {
+/** Undefined when no plugin has this namespace: the name is then looked up as a path. */
+async function viewPluginSkill(library: Library, name: string, request: SkillRequest): Promise<Answer | undefined> {
   const [namespace = "", bare = ""] = name.split(":", 2);
   if (!/^[A-Za-z0-9_-]+$/.test(namespace)) return failure(`"${namespace}" is not a plugin's name`);
   const skills = library.plugin(namespace);
@@ -122,11 +122,11 @@ async function pluginAnswer(library: Library, name: string, request: SkillReques
     };
     return { ok: true, fields };
   } catch {
-    return failure(`the file of "${name}" is gone: ${file}`);
+    return failure(`the file of "${name}" does not exist: ${file}`);
   }
 }
 
-/** Which skill a name means; a failure says which names there are. */
+/** Finds the skill with this name; a failure lists similar names. */
 export async function resolveSkill(
   library: Library,
   name: string,
@@ -134,7 +134,7 @@ export async function resolveSkill(
 ): Promise<{ readonly file: string; readonly dir: string } | Answer> {
   const located = await locate(library.catalog, name.replace(":", "/"));
   if (located.kind === "ambiguous")
-    return failure(`several skills are called "${name}"; name one by its path below the skills folder`, {
+    return failure(`several skills are called "${name}"; specify one by its path below the skills folder`, {
       matches: [...located.matches],
     });
   if (located.kind === "none") {
@@ -142,13 +142,13 @@ export async function resolveSkill(
     return failure(`there is no skill "${name}"`, { available_skills: [...located.names], hint });
   }
   const { header } = await readHeader(located.file);
-  const real = nameOf(header, located);
+  const real = skillName(header, located);
   if (!runsOn(header.platforms, library.host.system))
     return failure(`the skill "${real}" is for ${header.platforms.join(", ")}, not for this system`, {
       readiness_status: "unsupported",
     });
   if (library.host.settings().disabled(platform).has(real))
-    return failure(`the skill "${real}" is switched off; the person can switch it on with: hermes skills config`);
+    return failure(`the skill "${real}" is disabled; the user can enable it with: hermes skills config`);
   return located;
 }
 
@@ -158,12 +158,12 @@ export async function viewSkill(
   request: SkillRequest,
 ): Promise<Answer> {
   if (args.name.includes(":")) {
-    const answer = await pluginAnswer(library, args.name, request);
+    const answer = await viewPluginSkill(library, args.name, request);
     if (answer) return answer;
   }
   const skill = await resolveSkill(library, args.name, request.platform);
   if ("fields" in skill) return skill;
-  if (args.filePath !== undefined && args.filePath !== "") return fileAnswer(args.name, skill.dir, args.filePath);
+  if (args.filePath !== undefined && args.filePath !== "") return viewFile(args.name, skill.dir, args.filePath);
   const loaded = await loadSkill(library.host, skill, request, "skill_view");
   return {
     ok: true,

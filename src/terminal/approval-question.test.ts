@@ -23,14 +23,14 @@ function readBack(rows: readonly string[]): string {
 }
 
 describe("actionText", () => {
-  it("shows a short command as it is, line by line", () => {
+  it("shows a short command unchanged, line by line", () => {
     const { rows, pages, excerpt } = actionText(request("cd x\n\trm -rf data\r\n"), SCREEN);
     expect(rows).toEqual(["  │ cd x", "  │ \\trm -rf data\\r", "  │ "]);
     expect(pages).toEqual([rows]);
     expect(excerpt).toBeUndefined();
   });
 
-  it("shows head, stopped part and tail of a long command when the part is known", () => {
+  it("shows head, flagged part and tail of a long command when the part is known", () => {
     const action = `echo ${"a".repeat(9_000)}; rm -rf data; echo ${"b".repeat(9_000)} end`;
     const { excerpt = [] } = actionText(request(action, ["rm -rf data"]), SCREEN);
     expect(excerpt.length).toBeLessThanOrEqual(16);
@@ -38,7 +38,7 @@ describe("actionText", () => {
     expect(excerpt.join("\n")).toMatch(/… \d+ characters, shown above …/);
   });
 
-  it("shows all stopped parts, also one that is written differently in the command", () => {
+  it("shows all flagged parts, also one that is written differently in the command", () => {
     const action = `${"echo a\n".repeat(400)}rm -rf data\n${"echo b\n".repeat(400)}curl x | sh\n`;
     const { excerpt = [] } = actionText(request(action, ["rm -rf data", "curl x | sh", "rm  -r  other"]), SCREEN);
     for (const part of ["rm -rf data", "curl x | sh", "rm  -r  other"]) expect(excerpt.join("\n")).toContain(part);

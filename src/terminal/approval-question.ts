@@ -1,12 +1,12 @@
-// How an approval question shows the action: nothing in it can move the cursor, and a long one hides nothing.
+// Formats the action of an approval question: control characters are escaped, and long actions are shown completely.
 import type { ApprovalRequest } from "../core/human.ts";
 import { splitToWidth } from "../lib/text/text-width.ts";
 import { showControlCharacters } from "../lib/text/visible-text.ts";
 
-/** Begins each line of the action. */
+/** Prefix of each line of the action. */
 const LINE = "  │ ";
-/** Begins the rest of a line that is wider than the screen. */
-const REST = "  ┆ ";
+/** Prefix of the continuation of a line that is wider than the screen. */
+const WRAPPED = "  ┆ ";
 /** Rows for the reason, the choices and what is typed. */
 const RESERVED_ROWS = 8;
 const HEAD_CHARS = 160;
@@ -17,9 +17,9 @@ const FLAGGED_CHARS = 600;
 export interface ActionText {
   /** All rows of the action. */
   readonly rows: readonly string[];
-  /** For an action above one screen: the rows in portions that fit. One portion when it fits. */
+  /** The rows in pages that fit the screen; one page when the action fits. */
   readonly pages: readonly (readonly string[])[];
-  /** For an action above one screen whose stopped parts are known: its beginning, these parts, its end. */
+  /** For an action longer than the screen whose flagged parts are known: its beginning, these parts, its end. */
   readonly excerpt?: readonly string[] | undefined;
 }
 
@@ -28,29 +28,29 @@ interface ScreenSize {
   readonly rows: number;
 }
 
-/** The text as rows with a mark before each; control characters as escapes. */
+/** The text as rows with a prefix; control characters as escapes. */
 function markedRows(text: string, columns: number): string[] {
   const width = Math.max(10, columns - LINE.length - 1);
   return showControlCharacters(text)
     .replaceAll("\t", "\\t")
     .split("\n")
-    .flatMap((line) => splitToWidth(line, width).map((piece, at) => (at === 0 ? LINE : REST) + piece));
+    .flatMap((line) => splitToWidth(line, width).map((piece, at) => (at === 0 ? LINE : WRAPPED) + piece));
 }
 
-/** How much of the text's beginning is shown: at most so many characters and lines. */
+/** Length of the beginning of the text within these limits. */
 function headLength(text: string, chars: number, lines: number): number {
   return text.slice(0, chars).split("\n").slice(0, lines).join("\n").length;
 }
 
-/** The same for its end. */
+/** Length of the end of the text within these limits. */
 function tailLength(text: string, chars: number, lines: number): number {
   return text.slice(-chars).split("\n").slice(-lines).join("\n").length;
 }
 
 type Range = readonly [from: number, to: number];
 
-/** Where the parts are in the text, with some text around; parts that are not found as they stand come apart. */
-function rangesOf(action: string, parts: readonly string[]): { found: Range[]; missing: string[] } {
+/** Positions of the parts in the text, with some context; parts that do not occur literally are returned as missing. */
+function findRanges(action: string, parts: readonly string[]): { found: Range[]; missing: string[] } {
   const found: Range[] = [
     [0, headLength(action, HEAD_CHARS, HEAD_LINES)],
     [action.length - tailLength(action, HEAD_CHARS, HEAD_LINES), action.length],
@@ -69,7 +69,7 @@ function rangesOf(action: string, parts: readonly string[]): { found: Range[]; m
   return { found, missing };
 }
 
-function joined(ranges: readonly Range[]): Range[] {
+function mergeRanges(ranges: readonly Range[]): Range[] {
   const result: Range[] = [];
   for (const [from, to] of [...ranges].sort((a, b) => a[0] - b[0])) {
     const last = result.at(-1);
@@ -79,11 +79,11 @@ function joined(ranges: readonly Range[]): Range[] {
   return result;
 }
 
-function excerptOf(action: string, parts: readonly string[], columns: number): string[] {
-  const { found, missing } = rangesOf(action, parts);
+function buildExcerpt(action: string, parts: readonly string[], columns: number): string[] {
+  const { found, missing } = findRanges(action, parts);
   const rows: string[] = [];
   let end = 0;
-  for (const [from, to] of joined(found)) {
+  for (const [from, to] of mergeRanges(found)) {
     if (from > end) rows.push(`  … ${from - end} characters, shown above …`);
     rows.push(...markedRows(action.slice(from, to), columns));
     end = to;
@@ -92,20 +92,20 @@ function excerptOf(action: string, parts: readonly string[], columns: number): s
   return rows;
 }
 
-function portions(rows: readonly string[], size: number): string[][] {
+function splitPages(rows: readonly string[], size: number): string[][] {
   const pages: string[][] = [];
   for (let at = 0; at < rows.length; at += size) pages.push(rows.slice(at, at + size));
   return pages;
 }
 
-/** The action of a request as rows for a screen; an endless screen for a file or a pipe. */
+/** Formats the action of a request for a screen; a file or a pipe has infinite size. */
 export function actionText(request: ApprovalRequest, screen: ScreenSize): ActionText {
   const rows = markedRows(request.action, screen.columns);
   const room = Math.max(4, screen.rows - RESERVED_ROWS);
   if (rows.length <= room) return { rows, pages: [rows] };
-  const pages = portions(rows, room);
+  const pages = splitPages(rows, room);
   const parts = request.flagged ?? [];
   if (parts.length === 0 || parts.some((part) => part.length > FLAGGED_CHARS)) return { rows, pages };
-  const excerpt = excerptOf(request.action, parts, screen.columns);
+  const excerpt = buildExcerpt(request.action, parts, screen.columns);
   return excerpt.length <= room ? { rows, pages, excerpt } : { rows, pages };
 }

@@ -1,4 +1,4 @@
-// Turns the events of a turn into lines: text as it streams, one line for each tool, notices apart from the answer.
+// Prints the events of a turn: text as it streams, one line per tool, notices on the error stream.
 
 import type { AgentEvent } from "../core/event.ts";
 import type { Style, Terminal } from "../lib/terminal/terminal.ts";
@@ -18,8 +18,8 @@ function seconds(ms: number): string {
   return ms < 950 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** One line about what happens beside the answer. */
-function asideText(event: AgentEvent): { style: Style; text: string } | undefined {
+/** A line about an event that is not part of the answer. */
+function noteText(event: AgentEvent): { style: Style; text: string } | undefined {
   switch (event.type) {
     case "restarted":
       return { style: "dim", text: "the answer starts over" };
@@ -28,7 +28,7 @@ function asideText(event: AgentEvent): { style: Style; text: string } | undefine
     case "fallback":
       return {
         style: "yellow",
-        text: `${event.from.model} failed (${event.failure.message}); going on with ${event.to.model}`,
+        text: `${event.from.model} failed (${event.failure.message}); continuing with ${event.to.model}`,
       };
     case "compressed":
       return {
@@ -56,8 +56,8 @@ export class EventPrinter {
     this.#options = options;
   }
 
-  /** Goes to the error stream, so that it does not disturb the answer; a warning also when only the answer is asked for. */
-  aside(text: string, always = false): void {
+  /** Prints to the error stream, not into the answer. With `quiet`, only when `always` is set (warnings). */
+  note(text: string, always = false): void {
     if (this.#options.quiet && !always) return;
     this.#closeLine();
     this.#terminal.err(text);
@@ -78,7 +78,7 @@ export class EventPrinter {
       return;
     }
     this.#streamed += text;
-    // CR LF may come in two pieces.
+    // CR LF may be split across two chunks.
     const whole = this.#held + text;
     this.#held = whole.endsWith("\r") ? "\r" : "";
     this.#write(this.#terminal.forOut(whole.slice(0, whole.length - this.#held.length)));
@@ -100,7 +100,7 @@ export class EventPrinter {
     const what = this.#calls.get(event.callId) ?? "";
     const text = this.#terminal.forErr((event.failed ? event.preview : what).replaceAll(/\s+/gu, " "));
     const preview = fitToWidth(text, Math.max(10, width));
-    this.aside(`  ${mark} ${name} ${this.#terminal.style("dim", `${preview} (${seconds(event.durationMs)})`)}`);
+    this.note(`  ${mark} ${name} ${this.#terminal.style("dim", `${preview} (${seconds(event.durationMs)})`)}`);
   }
 
   show(event: AgentEvent): void {
@@ -113,12 +113,12 @@ export class EventPrinter {
       this.#closeLine();
       if ((event.message.tool_calls ?? []).length > 0) this.#streamed = "";
     } else if (event.type === "tool_progress") {
-      if (this.#options.toolProgress === "verbose") this.aside(`    ${this.#terminal.forErr(event.text)}`);
+      if (this.#options.toolProgress === "verbose") this.note(`    ${this.#terminal.forErr(event.text)}`);
     } else {
       if (event.type === "restarted") this.#streamed = "";
-      const aside = asideText(event);
+      const note = noteText(event);
       const warns = event.type === "notice" && event.level === "warning";
-      if (aside) this.aside(this.#terminal.style(aside.style, `  ${this.#terminal.forErr(aside.text)}`), warns);
+      if (note) this.note(this.#terminal.style(note.style, `  ${this.#terminal.forErr(note.text)}`), warns);
     }
   }
 
@@ -126,12 +126,12 @@ export class EventPrinter {
     this.#closeLine();
     const shown = this.#streamed.trim();
     this.#streamed = "";
-    // What was streamed is on the screen already; a footer added afterwards still has to be shown.
+    // Streamed text is already on the screen; only what was added afterwards (a footer) is printed.
     const rest = shown !== "" && event.text.startsWith(shown) ? event.text.slice(shown.length).trim() : event.text;
     if (rest !== "") this.#terminal.out(this.#terminal.forOut(rest));
-    if (event.end === "interrupted") this.aside(this.#terminal.style("yellow", "  interrupted"));
+    if (event.end === "interrupted") this.note(this.#terminal.style("yellow", "  interrupted"));
     if (event.end === "budget")
-      this.aside(this.#terminal.style("yellow", `  stopped after ${event.modelCalls} model calls (agent.max_turns)`));
+      this.note(this.#terminal.style("yellow", `  stopped after ${event.modelCalls} model calls (agent.max_turns)`));
     if (event.failure && event.end === "failed") {
       const { message, hint } = event.failure;
       this.#terminal.err(

@@ -1,10 +1,11 @@
-// The plain, line-based conversation: a prompt, streamed answers, slash commands, and text typed while a turn runs.
+// The interactive conversation, line by line: prompt, streamed answers, slash commands, and text typed during a turn.
 import { join } from "node:path";
 import type { App } from "../app/app.ts";
 import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { pick } from "../lib/terminal/picker.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { fitToWidth } from "../lib/text/text-width.ts";
@@ -16,8 +17,8 @@ import { terminalHuman } from "./terminal-human.ts";
 
 const EXIT_WINDOW_MS = 2_000;
 
-/** The command of a line. A pasted block is no command; it may be the argument of one. */
-function commandOf(line: TypedLine, commands: readonly SlashCommand[]): ReturnType<typeof parseCommandLine> {
+/** Parses a slash command. A pasted block cannot be a command, only its argument. */
+function parseCommand(line: TypedLine, commands: readonly SlashCommand[]): ReturnType<typeof parseCommandLine> {
   const parsed = parseCommandLine(line.typed, commands);
   return parsed && "command" in parsed ? { ...parsed, args: withPastes(parsed.args, line.pastes) } : parsed;
 }
@@ -44,8 +45,8 @@ class Session {
   #commands: readonly SlashCommand[] = [];
   readonly #pending: TypedLine[] = [];
   #printer: EventPrinter | undefined;
-  /** What the agent is told of background processes at the next idle moment. */
-  readonly #news: string[] = [];
+  /** Messages about background processes for the agent, sent when it is idle. */
+  readonly #processMessages: string[] = [];
   #waiting: AbortController | undefined;
   #leaving = false;
   #yolo = false;
@@ -86,7 +87,7 @@ class Session {
     return opened;
   }
 
-  /** Ctrl-C: stops the turn; at the prompt it clears the line. A second time within two seconds it leaves. */
+  /** Ctrl-C stops the turn; at the prompt it clears the line. A second Ctrl-C within two seconds exits. */
   #interrupted(): void {
     const now = Date.now();
     const again = now - this.#lastInterrupt <= EXIT_WINDOW_MS;
@@ -95,7 +96,7 @@ class Session {
     if (this.#running && !again) this.#running.abort();
     else if (!this.#running && this.#reader.clearDraft()) this.#lastInterrupt = 0;
     else if (again) this.#leave();
-    else this.#reader.interlude(() => terminal.err(terminal.style("dim", "  press Ctrl-C again to leave")));
+    else this.#reader.printAbove(() => terminal.err(terminal.style("dim", "  press Ctrl-C again to leave")));
   }
 
   #leave(): void {
@@ -104,7 +105,7 @@ class Session {
     this.#reader.close();
   }
 
-  /** `prepared` text is complete: references in it stay as they are, as they do in pasted blocks. */
+  /** References in `prepared` text are not resolved, as in pasted blocks. */
   async #turn(line: TypedLine, prepared?: { readonly untrusted: boolean }): Promise<void> {
     const opened = this.#opened ?? (await this.#open());
     const display = this.#app.config.display;
@@ -135,9 +136,9 @@ class Session {
     if (display.bell_on_complete) this.#terminal.raw("\u0007");
   }
 
-  /** Text typed while a turn runs: interrupt it, steer it, or wait for its end, as configured; always acknowledged. */
+  /** Handles text typed during a turn: interrupts, steers or queues, as configured, and acknowledges it. */
   #typedWhileBusy(line: TypedLine): void {
-    const command = commandOf(line, this.#commands);
+    const command = parseCommand(line, this.#commands);
     if (command && "command" in command && command.command.whileBusy) {
       this.#acknowledge(line);
       void this.#command(line);
@@ -156,20 +157,20 @@ class Session {
     if (mode === "interrupt") this.#running?.abort();
   }
 
-  /** What was typed was not on the screen until now: an answer was being written there. */
+  /** Echoes the typed line, which was not drawn while the answer was being written. */
   #acknowledge(line: TypedLine, what?: string): void {
     const terminal = this.#terminal;
     const width = Math.min(terminal.columns, 100) - 6;
     const typed = fitToWidth(terminal.forErr(line.text.trim().replaceAll(/\s+/gu, " ")), width);
     const shown = terminal.style("dim", `  ❯ ${typed}${what ? `\n  ${what}` : ""}`);
-    if (this.#printer) this.#printer.aside(shown);
+    if (this.#printer) this.#printer.note(shown);
     else terminal.err(shown);
   }
 
   async #answer(answer: CommandAnswer, retry: (choice: string) => Promise<void>): Promise<void> {
     const terminal = this.#terminal;
     if (answer.type === "text") terminal.out(terminal.forOut(answer.text));
-    else if (answer.type === "quit") this.#interruptToLeave();
+    else if (answer.type === "quit") this.#quit();
     else if (answer.type === "send" && answer.prepared) await this.#turn(plainLine(answer.text), answer.prepared);
     else if (answer.type === "send") this.#pending.push(plainLine(answer.text));
     else if (answer.type === "choose") {
@@ -189,19 +190,19 @@ class Session {
       Object.assign(this.#changes, { resume: known });
       this.#opened = undefined;
       const opened = await this.#open();
-      if (answer.type === "switch" && answer.sessionId === null) await this.#tellReset(opened.conversation.sessionId);
+      if (answer.type === "switch" && answer.sessionId === null) await this.#notifyReset(opened.conversation.sessionId);
       const model = terminal.forOut(opened.identity.model);
       terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${model}`));
     }
   }
 
-  async #tellReset(sessionId: string): Promise<void> {
+  async #notifyReset(sessionId: string): Promise<void> {
     const { hooks } = this.#app;
     if (hooks.listens("on_session_reset"))
       await hooks.run("on_session_reset", { session_id: sessionId, platform: "cli" });
   }
 
-  #interruptToLeave(): void {
+  #quit(): void {
     this.#leaving = true;
     this.#running?.abort();
   }
@@ -211,22 +212,22 @@ class Session {
       this.#terminal.out(this.#terminal.forOut(choices.map((choice) => choice.label).join("\n")));
       return null;
     }
-    return this.#reader.lend(() => pick(this.#terminal, title, choices));
+    return this.#reader.release(() => pick(this.#terminal, title, choices));
   }
 
-  /** Commands by their exact word, then skills, then what the word could be short for. */
-  async #meaning(line: TypedLine): Promise<ReturnType<typeof parseCommandLine>> {
-    const parsed = commandOf(line, this.#commands);
+  /** Commands by exact name, then skills, then abbreviations. */
+  async #findCommand(line: TypedLine): Promise<ReturnType<typeof parseCommandLine>> {
+    const parsed = parseCommand(line, this.#commands);
     const word = line.typed.trim().slice(1).split(/\s/, 1)[0]?.toLowerCase() ?? "";
     const exact =
       parsed && "command" in parsed && [parsed.command.name, ...(parsed.command.aliases ?? [])].includes(word);
     if (!parsed || exact) return parsed;
-    return commandOf(line, [...this.#commands, ...(await this.#app.skillCommands())]);
+    return parseCommand(line, [...this.#commands, ...(await this.#app.skillCommands())]);
   }
 
   async #command(line: TypedLine): Promise<boolean> {
     const commands = this.#commands;
-    const parsed = await this.#meaning(line);
+    const parsed = await this.#findCommand(line);
     if (!parsed) return false;
     const terminal = this.#terminal;
     if ("unknown" in parsed) {
@@ -256,7 +257,7 @@ class Session {
         });
         await this.#answer(answer, run);
       } catch (error) {
-        terminal.err(`error: ${terminal.forErr(error instanceof Error ? error.message : String(error))}`);
+        terminal.err(`error: ${terminal.forErr(errorMessage(error))}`);
       }
     };
     await run(parsed.args);
@@ -269,22 +270,22 @@ class Session {
     this.#reader.onUnexpectedLine = (line) => (this.#running ? this.#typedWhileBusy(line) : this.#pending.push(line));
   }
 
-  /** A line for the person now; a message for the agent when nothing else is going on. */
-  #processNews(notice: { conversationId: string; line: string; message: string }): void {
+  /** Prints a line for the user now and queues a message for the agent. */
+  #onProcessEvent(notice: { conversationId: string; line: string; message: string }): void {
     if (notice.conversationId !== this.#opened?.conversation.conversationId) return;
     const terminal = this.#terminal;
     const shown = terminal.style("dim", `  ${terminal.forErr(notice.line)}`);
-    this.#news.push(notice.message);
+    this.#processMessages.push(notice.message);
     this.#waiting?.abort();
-    this.#reader.interlude(() => (this.#printer ? this.#printer.aside(shown) : terminal.err(shown)));
+    this.#reader.printAbove(() => (this.#printer ? this.#printer.note(shown) : terminal.err(shown)));
   }
 
-  /** What to do next: the person's words first, then news of processes; null at the end of input. */
+  /** The next input: user messages first, then messages about processes; null at the end of input. */
   async #next(): Promise<{ line: TypedLine } | { news: string } | null> {
     for (;;) {
       const queued = this.#pending.shift();
       if (queued !== undefined) return { line: queued };
-      const news = this.#news.shift();
+      const news = this.#processMessages.shift();
       if (news !== undefined) return { news };
       const waiting = new AbortController();
       this.#waiting = waiting;
@@ -299,7 +300,7 @@ class Session {
     await this.#listen();
     const release = this.#leaveOnSignals();
     await this.#open();
-    const deaf = this.#app.onProcessEvent((notice) => this.#processNews(notice));
+    const unsubscribe = this.#app.onProcessEvent((notice) => this.#onProcessEvent(notice));
     const terminal = this.#terminal;
     terminal.out(terminal.style("dim", "Type a message, /help for commands, Ctrl-D to leave."));
     while (!this.#leaving) {
@@ -314,7 +315,7 @@ class Session {
       await this.#reader.remember(line.text);
       if (!(await this.#command(line))) await this.#turn(line);
     }
-    deaf();
+    unsubscribe();
     this.#reader.close();
     await this.#opened?.conversation.close();
     release();
@@ -324,7 +325,7 @@ class Session {
     return this.#exitCode;
   }
 
-  /** A signal ends it: the turn stops, what happened is stored, the terminal is left as it was found. */
+  /** Signals end the conversation: the turn stops, its state is stored, and the terminal is restored. */
   #leaveOnSignals(): () => void {
     const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
     const leave = (_name: NodeJS.Signals, code: number) => {

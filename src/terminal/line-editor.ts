@@ -1,4 +1,4 @@
-// One line of input with editing, drawn only while a prompt is shown; pasted blocks appear as a short label.
+// A line editor that draws only while a prompt is shown; pasted blocks appear as a short label.
 import { EventEmitter } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import type { InputReceiver } from "../lib/terminal/terminal-input.ts";
@@ -27,16 +27,16 @@ export function withPastes(text: string, pastes: ReadonlyMap<string, string>): s
 export interface EditorEvents {
   line(line: TypedLine): void;
   interrupt(): void;
-  /** Ctrl-D on an empty line, or the terminal is gone. */
+  /** Ctrl-D on an empty line, or the terminal was closed. */
   end(): void;
   suspend?(): void;
-  /** Answers whether pasted text may enter the line. */
+  /** Returns whether pasted text may be inserted. */
   mayPaste?(): boolean;
 }
 
 type Screen = NodeJS.WritableStream & { columns?: number | undefined };
 
-/** Readline's output: silent, and without line breaks to count, while no prompt is shown. */
+/** Readline's output. While no prompt is shown it writes nothing and reports an infinite width, so that readline counts no rows. */
 class EditorOutput extends EventEmitter {
   readonly #screen: Screen;
   silent = true;
@@ -57,7 +57,7 @@ class EditorOutput extends EventEmitter {
   }
 }
 
-/** Readline's input: what the editor is given, at once. */
+/** Readline's input: emits the keys that the editor receives. */
 class KeySource extends EventEmitter {
   pause(): this {
     return this;
@@ -74,7 +74,7 @@ const PLAIN_PASTE = 500;
 const KEPT_PASTES = 50;
 const ERASE = "\u007f";
 
-function labelOf(text: string, number: number): string {
+function pasteLabel(text: string, number: number): string {
   const lines = text.split(/\r\n|\n/).length - (text.endsWith("\n") ? 1 : 0);
   return lines > 1 ? `[pasted #${number}: ${lines} lines]` : `[pasted #${number}: ${text.length} characters]`;
 }
@@ -93,7 +93,7 @@ export class LineEditor implements InputReceiver {
   #pasteCount = 0;
   readonly #pastes = new Map<string, string>();
 
-  /** `history`: newest first; null for an editor that remembers nothing. */
+  /** `history`: newest first; null for an editor without history. */
   constructor(screen: Screen, history: readonly string[] | null, events: EditorEvents) {
     this.#events = events;
     this.#screen = screen;
@@ -126,7 +126,7 @@ export class LineEditor implements InputReceiver {
     this.#readline.prompt(true);
   }
 
-  /** Takes the prompt and the typed text off the screen; they are kept. */
+  /** Erases the prompt and the typed text from the screen; `show` draws them again. */
   hide(): void {
     if (!this.shown) return;
     const rows = this.#readline.getCursorPos().rows + this.#above.length;
@@ -134,13 +134,13 @@ export class LineEditor implements InputReceiver {
     this.#silence();
   }
 
-  /** Redrawn in silence once, readline counts its rows from a fresh line. */
+  /** Redraws once without output, so that readline counts its rows from a new line. */
   #silence(): void {
     this.#output.silent = true;
     if (!this.#closed) this.#readline.prompt(true);
   }
 
-  /** Leaves a prompt that was not answered with Enter on the screen. */
+  /** Ends the line of a prompt that was not answered with Enter. */
   leaveLine(): void {
     if (!this.shown) return;
     this.#screen.write("\n");
@@ -148,14 +148,14 @@ export class LineEditor implements InputReceiver {
   }
 
   /** Prints above the prompt when one is shown. */
-  interlude(print: () => void): void {
+  printAbove(print: () => void): void {
     const prompted = this.shown;
     this.hide();
     print();
     if (prompted) this.show(this.#prompt);
   }
 
-  /** Forgets what is typed. False when there was nothing. */
+  /** Clears the typed text. False when there was none. */
   clear(): boolean {
     if (this.#readline.line === "" && this.#above.length === 0) return false;
     this.#above = [];
@@ -171,7 +171,7 @@ export class LineEditor implements InputReceiver {
     this.#source.emit("data", text);
   }
 
-  /** A label is erased as a whole: half of one would be sent as it stands. */
+  /** Backspace erases a label as a whole: a part of it would be sent literally. */
   #eraseLabel(): boolean {
     const before = this.#readline.line.slice(0, this.#readline.cursor);
     const label = [...this.#pastes.keys()].find((each) => before.endsWith(each));
@@ -186,7 +186,7 @@ export class LineEditor implements InputReceiver {
       this.#readline.write(text);
       return;
     }
-    const label = labelOf(text, ++this.#pasteCount);
+    const label = pasteLabel(text, ++this.#pasteCount);
     this.#pastes.set(label, text);
     const [oldest] = this.#pastes.keys();
     if (this.#pastes.size > KEPT_PASTES && oldest !== undefined) this.#pastes.delete(oldest);
@@ -215,7 +215,7 @@ export class LineEditor implements InputReceiver {
     this.#events.line({ text: withPastes(whole, pastes), typed: whole, pastes });
   }
 
-  /** Ends on a line of its own when a prompt is shown. */
+  /** Writes a line break when a prompt is shown. */
   close(): void {
     this.#closed = true;
     if (this.shown) this.#screen.write("\n");

@@ -1,4 +1,4 @@
-// Input of the interactive conversation: messages, and questions that put the typed text aside.
+// Input of the interactive conversation: messages, and questions during which typed text is kept for later.
 import { appendFile, readFile } from "node:fs/promises";
 import { PipedLines } from "../lib/terminal/piped-lines.ts";
 import { SecretEntry } from "../lib/terminal/secret-input.ts";
@@ -10,10 +10,10 @@ import { LineEditor, MAX_HISTORY, plainLine, type TypedLine } from "./line-edito
 const MAX_REMEMBERED = 5_000;
 const NOT_STOPPED_MS = 200;
 
-/** `pasted`: text was pasted where only typed answers count. */
+/** `pasted`: text was pasted where only typed answers are accepted. */
 export type Answer = { readonly text: string } | { readonly pasted: true } | null;
 
-/** Reads answers while a question is open. Null: the person gave up, the input ended, or the signal fired. */
+/** Reads answers while a question is open. Null: the user cancelled, the input ended, or the signal fired. */
 export interface AnswerReader {
   line(prompt: string, options: { readonly signal: AbortSignal; readonly mayPaste: boolean }): Promise<Answer>;
   secret(prompt: string, signal: AbortSignal): Promise<string | null>;
@@ -21,16 +21,16 @@ export interface AnswerReader {
 
 interface Source {
   line(prompt: string, signal?: AbortSignal): Promise<TypedLine | null>;
-  apart<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T>;
-  interlude(print: () => void): void;
+  question<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T>;
+  printAbove(print: () => void): void;
   clearDraft(): boolean;
-  lend<T>(use: () => Promise<T>): Promise<T>;
+  release<T>(use: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
 interface SourceEvents {
-  /** A line that arrives while nobody asked. */
-  stray(line: TypedLine): void;
+  /** A line that arrives while none is awaited. */
+  unexpectedLine(line: TypedLine): void;
   interrupt(): void;
 }
 
@@ -48,7 +48,7 @@ function untilAborted<T>(signal: AbortSignal | undefined, run: (settle: (value: 
   });
 }
 
-/** A person at a terminal. */
+/** Input from a terminal. */
 class TypedSource implements Source {
   readonly #terminal: Terminal;
   readonly #input: TerminalInput;
@@ -64,7 +64,7 @@ class TypedSource implements Source {
     this.#editor = new LineEditor(terminal.streams.stdout, history, {
       line: (line) => {
         if (this.#waiting) this.#waiting(line);
-        else if (line.text.trim() !== "") events.stray(line);
+        else if (line.text.trim() !== "") events.unexpectedLine(line);
       },
       interrupt: () => events.interrupt(),
       end: () => {
@@ -89,7 +89,7 @@ class TypedSource implements Source {
     return line;
   }
 
-  async apart<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T> {
+  async question<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T> {
     await this.#input.typingPause(signal);
     const prompted = this.#editor.shown;
     this.#editor.hide();
@@ -104,33 +104,33 @@ class TypedSource implements Source {
     }
   }
 
-  interlude(print: () => void): void {
-    if (this.#answers) this.#answers.interlude(print);
-    else this.#editor.interlude(print);
+  printAbove(print: () => void): void {
+    if (this.#answers) this.#answers.printAbove(print);
+    else this.#editor.printAbove(print);
   }
 
   clearDraft(): boolean {
     return this.#editor.clear();
   }
 
-  /** Ctrl-Z. Where nobody could wake it up again the system does not stop it: then it goes on by itself. */
+  /** Ctrl-Z. An orphaned process group is not stopped by the system: then input resumes after a short time. */
   #suspend(): void {
     const prompted = this.#editor.shown;
     this.#editor.hide();
     this.#input.stop();
-    const goOn = () => {
-      process.off("SIGCONT", goOn);
+    const resume = () => {
+      process.off("SIGCONT", resume);
       clearTimeout(timer);
       if (this.#ended) return;
       this.#input.start();
       if (prompted && this.#waiting) this.#editor.show(this.#prompt);
     };
-    const timer = setTimeout(goOn, NOT_STOPPED_MS);
-    process.once("SIGCONT", goOn);
+    const timer = setTimeout(resume, NOT_STOPPED_MS);
+    process.once("SIGCONT", resume);
     process.kill(process.pid, "SIGTSTP");
   }
 
-  async lend<T>(use: () => Promise<T>): Promise<T> {
+  async release<T>(use: () => Promise<T>): Promise<T> {
     this.#input.stop();
     try {
       return await use();
@@ -147,7 +147,7 @@ class TypedSource implements Source {
   }
 }
 
-/** The answers to one question. It has its own line, so that the draft of the next message stays as it is. */
+/** The answers to one question. It has its own editor, so that the draft of the next message is kept. */
 class TypedAnswers implements AnswerReader {
   readonly #terminal: Terminal;
   readonly #input: TerminalInput;
@@ -161,14 +161,14 @@ class TypedAnswers implements AnswerReader {
     this.#terminal = terminal;
     this.#input = input;
     this.#ended = ended;
-    const giveUp = () => {
+    const cancel = () => {
       this.#ended = true;
       this.#waiting?.(null);
     };
     this.#editor = new LineEditor(terminal.streams.stdout, null, {
       line: (line) => this.#waiting?.({ text: line.text }),
-      interrupt: giveUp,
-      end: giveUp,
+      interrupt: cancel,
+      end: cancel,
       mayPaste: () => this.#allowPaste(),
     });
     this.#release = input.push(this.#editor);
@@ -206,8 +206,8 @@ class TypedAnswers implements AnswerReader {
     return secret;
   }
 
-  interlude(print: () => void): void {
-    this.#editor.interlude(print);
+  printAbove(print: () => void): void {
+    this.#editor.printAbove(print);
   }
 
   close(): void {
@@ -216,7 +216,7 @@ class TypedAnswers implements AnswerReader {
   }
 }
 
-/** Lines from a pipe: each is a message of its own; nobody sees prompts being redrawn. */
+/** Lines from a pipe: each line is one message; prompts are not redrawn. */
 class PipedSource implements Source {
   readonly #terminal: Terminal;
   readonly #lines: PipedLines;
@@ -233,9 +233,9 @@ class PipedSource implements Source {
     return text === null ? null : plainLine(text);
   }
 
-  apart<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T> {
+  question<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T> {
     const { stderr } = this.#terminal.streams;
-    return this.#lines.apart(signal, () =>
+    return this.#lines.question(signal, () =>
       ask({
         line: async (prompt, options) => {
           stderr.write(prompt);
@@ -247,7 +247,7 @@ class PipedSource implements Source {
     );
   }
 
-  interlude(print: () => void): void {
+  printAbove(print: () => void): void {
     print();
   }
 
@@ -255,7 +255,7 @@ class PipedSource implements Source {
     return false;
   }
 
-  lend<T>(use: () => Promise<T>): Promise<T> {
+  release<T>(use: () => Promise<T>): Promise<T> {
     return use();
   }
 
@@ -269,7 +269,7 @@ export class LineReader {
   readonly #historyFile: string;
   #source: Source | undefined;
   #lastQuestion: Promise<unknown> = Promise.resolve();
-  /** A message that arrives while nobody asked for one. */
+  /** Called with a message that arrives while none is awaited. */
   onUnexpectedLine: ((line: TypedLine) => void) | undefined;
   onInterrupt: (() => void) | undefined;
 
@@ -286,7 +286,7 @@ export class LineReader {
     const text = await readFile(this.#historyFile, "utf8").catch(() => "");
     const history = text.split("\n").filter(Boolean).slice(-MAX_HISTORY).reverse();
     this.#source = new TypedSource(this.#terminal, history, {
-      stray: (line) => this.onUnexpectedLine?.(line),
+      unexpectedLine: (line) => this.onUnexpectedLine?.(line),
       interrupt: () => this.onInterrupt?.(),
     });
   }
@@ -297,30 +297,30 @@ export class LineReader {
   }
 
   /**
-   * Runs `ask` when no other question is open and the person does not type. What was typed before is kept: it answers
-   * nothing, and comes back with the next prompt. Null when there is no input.
+   * Runs `ask` when no other question is open and the user pauses typing. Text typed before is no answer; it is shown
+   * again with the next prompt. Null when there is no input.
    */
-  apart<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T | null> {
-    const run = async () => (this.#source && !signal.aborted ? this.#source.apart(signal, ask) : null);
+  question<T>(signal: AbortSignal, ask: (reader: AnswerReader) => Promise<T>): Promise<T | null> {
+    const run = async () => (this.#source && !signal.aborted ? this.#source.question(signal, ask) : null);
     const asked = this.#lastQuestion.then(run, run);
     this.#lastQuestion = asked.catch(() => undefined);
     return asked;
   }
 
-  /** Prints above a prompt that is shown. */
-  interlude(print: () => void): void {
-    if (this.#source) this.#source.interlude(print);
+  /** Prints above the prompt, if one is shown. */
+  printAbove(print: () => void): void {
+    if (this.#source) this.#source.printAbove(print);
     else print();
   }
 
-  /** Forgets what is typed. False when there was nothing. */
+  /** Clears the typed text. False when there was none. */
   clearDraft(): boolean {
     return this.#source?.clearDraft() ?? false;
   }
 
-  /** Leaves the terminal to somebody else for the time of `use`. */
-  lend<T>(use: () => Promise<T>): Promise<T> {
-    return this.#source ? this.#source.lend(use) : use();
+  /** Releases the terminal to another reader while `use` runs. */
+  release<T>(use: () => Promise<T>): Promise<T> {
+    return this.#source ? this.#source.release(use) : use();
   }
 
   async remember(line: string): Promise<void> {

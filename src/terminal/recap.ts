@@ -1,4 +1,4 @@
-// What a resumed conversation was about: its last exchanges, shortened.
+// The recap of a resumed conversation: its last exchanges, shortened.
 
 import { type Content, textOf } from "../core/message.ts";
 import type { SessionLog } from "../core/session.ts";

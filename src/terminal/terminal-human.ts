@@ -1,4 +1,4 @@
-// The person at this terminal: approvals, questions and secrets, each with a time limit.
+// Asks the user at this terminal for approvals, answers and secrets.
 
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
@@ -9,7 +9,7 @@ import { showControlCharacters } from "../lib/text/visible-text.ts";
 import { actionText } from "./approval-question.ts";
 import type { Answer, AnswerReader, LineReader } from "./line-reader.ts";
 
-/** Whole answers only: a sentence that begins with one of these letters is no choice. */
+/** Only whole answers match: a sentence that begins with one of these letters is not a choice. */
 const CHOICES = new Map<string, ApprovalChoice>([
   ...(["once", "session", "always", "deny"] as const).flatMap(
     (choice) =>
@@ -29,14 +29,14 @@ const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
 
 export interface TerminalHumanOptions {
   readonly approvalMs: number;
-  readonly reader: Pick<LineReader, "apart">;
+  readonly reader: Pick<LineReader, "question">;
 }
 
 function label(choice: ApprovalChoice): string {
   return `[${choice[0]}]${choice.slice(1)}`;
 }
 
-/** Text of others for a question: escapes are shown, and it stays on its line. */
+/** Text from outside for a question: control characters are escaped, and it stays on one line. */
 function safeLine(text: string): string {
   return oneLine(showControlCharacters(text));
 }
@@ -88,11 +88,11 @@ class ApprovalQuestion {
     return this.#reader.line(prompt, { signal: this.#limit, mayPaste: false });
   }
 
-  /** Nobody decides about what they have not seen: each part of a long action is shown by itself. */
+  /** Asks before showing the next page: every page of a long action is shown before the choice. */
   async #more(page: number, pages: number): Promise<ApprovalAnswer | undefined> {
     for (;;) {
       const answer = await this.#read(`  part ${page} of ${pages}: Enter shows the next part, [d]eny? `);
-      if (answer === null) return this.#gaveUp();
+      if (answer === null) return this.#noAnswer();
       const word = "pasted" in answer ? undefined : answer.text.trim().toLowerCase();
       if (word === "") return undefined;
       if (word !== undefined && CHOICES.get(word) === "deny") return DENIED;
@@ -105,7 +105,7 @@ class ApprovalQuestion {
     const prompt = `  ${choices.map(label).join("  ")}? `;
     for (;;) {
       const answer = await this.#read(prompt);
-      if (answer === null) return this.#gaveUp();
+      if (answer === null) return this.#noAnswer();
       if ("pasted" in answer) {
         this.#again("pasted text does not count as an answer");
         continue;
@@ -124,7 +124,7 @@ class ApprovalQuestion {
     this.#terminal.err(this.#terminal.style("yellow", `  ${why}; type one of ${keys}, or the whole word`));
   }
 
-  #gaveUp(): ApprovalAnswer {
+  #noAnswer(): ApprovalAnswer {
     this.#terminal.err(this.#terminal.style("yellow", "  no answer: denied"));
     return this.#limit.aborted ? NO_ANSWER : DENIED;
   }
@@ -150,11 +150,11 @@ export function terminalHuman(terminal: Terminal, options: TerminalHumanOptions)
   return {
     present: true,
     approve: async (request, signal) =>
-      (await reader.apart(signal, (answers) =>
+      (await reader.question(signal, (answers) =>
         underSignals([signal], approvalMs, (limit) => new ApprovalQuestion(terminal, answers, request, limit).ask()),
       )) ?? NO_ANSWER,
-    clarify: (request, signal) => reader.apart(signal, (answers) => clarify(terminal, answers, request, signal)),
+    clarify: (request, signal) => reader.question(signal, (answers) => clarify(terminal, answers, request, signal)),
     secret: (prompt, signal) =>
-      reader.apart(signal, (answers) => answers.secret(showControlCharacters(prompt), signal)),
+      reader.question(signal, (answers) => answers.secret(showControlCharacters(prompt), signal)),
   };
 }

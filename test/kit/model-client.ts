@@ -7,12 +7,13 @@ import type { ModelEvent, ModelRequest } from "../../src/core/provider.ts";
 import { ProviderClient } from "../../src/providers/calls/client.ts";
 import { ModelFacts } from "../../src/providers/facts/limits.ts";
 import { Credentials } from "../../src/providers/keys/credentials.ts";
-import { type ModelAsk, requireEndpoint } from "../../src/providers/resolve.ts";
+import { type ModelSelection, requireEndpoint } from "../../src/providers/resolve.ts";
 import { readProviderSettings, type TimeLimits } from "../../src/providers/settings.ts";
 import { anthropicMessages } from "../../src/providers/transports/anthropic-messages.ts";
 import { chatCompletions } from "../../src/providers/transports/chat-completions.ts";
 import { codexResponses } from "../../src/providers/transports/codex-responses.ts";
 import type { Transport } from "../../src/providers/transports/transport.ts";
+import { effectiveConfig } from "./effective-config.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 
 export const QUICK: Partial<TimeLimits> = {
@@ -25,7 +26,7 @@ export const QUICK: Partial<TimeLimits> = {
 
 export interface ClientSetup {
   readonly config: JsonObject;
-  readonly ask?: ModelAsk;
+  readonly ask?: ModelSelection;
   readonly env?: Record<string, string>;
   readonly time?: Partial<TimeLimits>;
 }
@@ -34,9 +35,13 @@ export interface ClientSetup {
 export async function setUpClient(setup: ClientSetup) {
   const folder = await mkdtemp(join(tmpdir(), "hermes-client-"));
   const env = setup.env ?? {};
-  const read = readProviderSettings(setup.config, env);
+  const read = readProviderSettings(effectiveConfig(setup.config), env);
   const settings = { ...read, time: { ...read.time, ...QUICK, ...setup.time } };
-  const credentials = new Credentials({ path: join(folder, "auth.json"), strategies: settings.poolStrategies });
+  const contextLength = read.config.model.context_length;
+  const credentials = new Credentials({
+    path: join(folder, "auth.json"),
+    strategies: settings.config.credential_pool_strategies,
+  });
   const context = { settings, env };
   const ledger = new MemoryLedger();
   const failures: unknown[] = [];
@@ -51,11 +56,9 @@ export async function setUpClient(setup: ClientSetup) {
     ledger,
     facts: new ModelFacts({
       cachePath: join(folder, "context_length_cache.yaml"),
-      ...(settings.contextLength === undefined
-        ? {}
-        : { configured: { model: settings.model.model, contextLength: settings.contextLength } }),
+      configured: contextLength === undefined ? undefined : { model: settings.model.model, contextLength },
     }),
-    cacheTtl: settings.cacheTtl,
+    cacheTtl: settings.config.prompt_caching.cache_ttl,
     transport: async (name: string) => {
       const transport = set[name];
       if (!transport) throw new Error(`no transport ${name}`);

@@ -3,7 +3,7 @@ import type { Redactor } from "../../src/core/redactor.ts";
 import type { WebCheck, WebFetch } from "../../src/core/web.ts";
 import { guardedFetch } from "../../src/security/guarded-fetch.ts";
 import { createRedactor } from "../../src/security/redact.ts";
-import { blockedBy, hostOf, resolveUrl, type UrlPolicy } from "../../src/security/url-guard.ts";
+import { findBlockRule, normalizeHost, resolveUrl, type UrlPolicy } from "../../src/security/url-guard.ts";
 
 export type TestPolicy = UrlPolicy;
 
@@ -21,8 +21,8 @@ export function testCheck(policy: UrlPolicy = { allowPrivate: true }): WebCheck 
     const verdict = await resolveUrl(url, policy);
     if (verdict.ok) return { ok: true };
     if (verdict.rule !== "blocklist") return { ok: false, reason: verdict.reason };
-    const host = hostOf(new URL(url));
-    const rule = blockedBy(host, policy.blocklist ?? []);
+    const host = normalizeHost(new URL(url));
+    const rule = findBlockRule(host, policy.blocklist ?? []);
     const blocked = { host, rule: rule?.domain ?? "", source: rule?.source ?? "", message: verdict.reason };
     return { ok: false, reason: verdict.reason, blocked };
   };

@@ -1,4 +1,4 @@
-// `hermes sessions` that change something: export, import, rename, delete, prune, optimize, repair.
+// The subcommands of `hermes sessions` that write: export, import, rename, delete, prune, optimize, repair.
 import { createReadStream, createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -7,6 +7,7 @@ import { openForeignStore, sessionsDir } from "../../app/store.ts";
 import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { ExportedSession, SessionStore } from "../../core/session.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { formatBytes } from "../../lib/terminal/columns.ts";
 import { type CliContext, integerOption, textOption } from "../command.ts";
 import { requireSession, withStore } from "../with-store.ts";
@@ -31,8 +32,7 @@ async function* sessionsToExport(store: SessionStore, context: CliContext): Asyn
 
 export function exportSessions(context: CliContext): Promise<number> {
   const file = context.positionals[0];
-  if (!file)
-    throw new UserError("export where to?", { hint: "Give a file name, or - for standard output", exitCode: 2 });
+  if (!file) throw new UserError("which file?", { hint: "Give a file name, or - for standard output", exitCode: 2 });
   return withStore(context, async (store) => {
     const target = file === "-" ? context.terminal.streams.stdout : createWriteStream(file, { mode: 0o600 });
     const broken = new Promise<never>((_, reject) => target.once("error", reject));
@@ -73,7 +73,7 @@ async function* readJsonLines(
     try {
       yield { line, session: JSON.parse(text) as ExportedSession };
     } catch (error) {
-      yield { line, problem: `line ${line}: not JSON (${error instanceof Error ? error.message : String(error)})` };
+      yield { line, problem: `line ${line}: not JSON (${errorMessage(error)})` };
     }
   }
 }
@@ -96,7 +96,7 @@ async function* sessionsToImport(
 export function importSessions(context: CliContext): Promise<number> {
   const file = context.positionals[0];
   if (!file)
-    throw new UserError("import from where?", {
+    throw new UserError("which file?", {
       hint: "Give a file made by `hermes sessions export`, another state.db, or -",
       exitCode: 2,
     });
@@ -117,7 +117,7 @@ export function importSessions(context: CliContext): Promise<number> {
     say(
       context,
       total,
-      `Imported ${total.imported} sessions with ${total.messages} messages; ${total.skipped} were there already`,
+      `Imported ${total.imported} sessions with ${total.messages} messages; ${total.skipped} existed already`,
     );
     if (!context.values.json) for (const problem of total.problems) context.terminal.err(`warning: ${problem}`);
     return total.problems.length > 0 && total.imported + total.skipped === 0 ? 1 : 0;
@@ -135,7 +135,7 @@ export function renameSession(context: CliContext): Promise<number> {
   });
 }
 
-async function agreed(context: CliContext, question: string): Promise<boolean> {
+async function confirmed(context: CliContext, question: string): Promise<boolean> {
   if (context.values.yes) return true;
   if (await context.terminal.confirm(question)) return true;
   context.terminal.err("Nothing was changed.");
@@ -146,7 +146,7 @@ export function deleteSession(context: CliContext): Promise<number> {
   return withStore(context, async (store) => {
     const id = await requireSession(store, context.positionals[0]);
     const count = await store.messageCount(id);
-    if (!(await agreed(context, `Delete ${id} with its ${count} messages for good?`))) return 1;
+    if (!(await confirmed(context, `Delete ${id} with its ${count} messages for good?`))) return 1;
     await store.deleteSession(id, sessionsDir(context.home));
     say(context, { deleted: id, messages: count }, `Deleted ${id} (${count} messages)`);
     return 0;
@@ -158,10 +158,10 @@ export function pruneSessions(context: CliContext): Promise<number> {
     const olderThanDays = integerOption(context, "older-than", { default: 90, min: 0 });
     const source = textOption(context, "source");
     const which = `ended sessions that began more than ${olderThanDays} days ago${source ? ` from ${source}` : ""}`;
-    if (!(await agreed(context, `Delete ${which} for good?`))) return 1;
+    if (!(await confirmed(context, `Delete ${which} for good?`))) return 1;
     const pruned = await store.pruneSessions({
       olderThanDays,
-      ...(source ? { source } : {}),
+      source: source || undefined,
       sessionsDir: sessionsDir(context.home),
       onProgress: context.terminal.progress("Pruning"),
     });

@@ -1,4 +1,4 @@
-// `hermes sessions` that only look: list, browse, search, show, stats.
+// The subcommands of `hermes sessions` that only read: list, browse, search, show, stats.
 import { UserError } from "../../core/failure.ts";
 import { type Content, textOf } from "../../core/message.ts";
 import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../../core/session.ts";
@@ -71,7 +71,7 @@ function highlighted(context: CliContext, hit: SearchHit): string {
 export function searchSessions(context: CliContext): Promise<number> {
   const query = context.positionals.join(" ").trim();
   if (query === "")
-    throw new UserError("search what for?", { hint: "Give words: hermes sessions search WORDS…", exitCode: 2 });
+    throw new UserError("which words?", { hint: "Give words: hermes sessions search WORDS…", exitCode: 2 });
   return withStore(context, async (store) => {
     const list = (name: string) =>
       textOption(context, name)
@@ -81,7 +81,7 @@ export function searchSessions(context: CliContext): Promise<number> {
     const role = list("role");
     const answer = await store.searchMessages(query, {
       ...(source ? { sourceFilter: source } : { excludeSources: HIDDEN_SOURCES }),
-      ...(role ? { roleFilter: role } : {}),
+      roleFilter: role,
       limit: integerOption(context, "limit", { default: 20, min: 1 }),
       offset: integerOption(context, "offset", { default: 0 }),
     });
@@ -99,8 +99,8 @@ export function searchSessions(context: CliContext): Promise<number> {
   });
 }
 
-/** Nothing of a message is passed over: what is no text is named. */
-function shownText(content: MessageRow["content"]): string {
+/** The whole message as text; parts that are not text are named. */
+function messageText(content: MessageRow["content"]): string {
   if (!Array.isArray(content)) return textOf(content as Content);
   const parts = content as readonly { readonly type?: string | undefined; readonly text?: string }[];
   return parts
@@ -111,7 +111,7 @@ function shownText(content: MessageRow["content"]): string {
 function showMessage(context: CliContext, row: MessageRow): string {
   const time = new Date(row.timestamp * 1000).toISOString().replace("T", " ").slice(0, 19);
   const head = context.terminal.style("dim", `[${time}] ${row.role}${row.tool_name ? ` (${row.tool_name})` : ""}`);
-  const text = shownText(row.content);
+  const text = messageText(row.content);
   const calls = (row.tool_calls ?? []).map((call) => {
     const { name = "?", arguments: args = "" } =
       (call as { function?: { name?: string | undefined; arguments?: string } }).function ?? {};

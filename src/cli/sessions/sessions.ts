@@ -17,7 +17,7 @@ const yes: CliOption = { type: "boolean", short: "y", help: "Do not ask" };
 
 export const sessionsCommand: CliCommand = {
   name: "sessions",
-  summary: "List, search, export and tidy past conversations",
+  summary: "List, search, export and prune past conversations",
   defaultSubcommand: "list",
   subcommands: [
     {
@@ -29,7 +29,7 @@ export const sessionsCommand: CliCommand = {
     },
     {
       name: "browse",
-      summary: "Pick a session and go on with it",
+      summary: "Pick a session and resume it",
       maxPositionals: 0,
       options: { source, limit: limit("How many (500)") },
       run: browseSessions,
@@ -80,7 +80,7 @@ export const sessionsCommand: CliCommand = {
     {
       name: "rename",
       args: "SESSION [TITLE…]",
-      summary: "Give a session a title; none removes it",
+      summary: "Set the title of a session; without one, remove it",
       options: JSON_OPTION,
       run: renameSession,
     },
@@ -110,7 +110,7 @@ export const sessionsCommand: CliCommand = {
       summary: "Rebuild the search index in a compact form, about a third of the size",
       maxPositionals: 0,
       options: {
-        inline: { type: "boolean", help: "Go back to the form that version 11 files have by default" },
+        inline: { type: "boolean", help: "Use the default form of version 11 files" },
         "no-vacuum": { type: "boolean", help: "Do not shrink the file afterwards" },
         ...JSON_OPTION,
       },

@@ -1,13 +1,15 @@
-// `hermes skills`, the part that reaches out: browse, search, inspect, install, check, update, audit, uninstall, taps.
+// The subcommands of `hermes skills` that use the hub: browse, search, inspect, install, check, update, audit, uninstall, taps.
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { openHubActions } from "../../app/open-hub.ts";
 import { UserError } from "../../core/failure.ts";
+import type { InstallConsent, InstallPlan } from "../../core/skill-hub.ts";
 import { renderTable } from "../../lib/terminal/columns.ts";
-import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../../skills/hub/api.ts";
+import type { HubActions } from "../../skills/hub/api.ts";
 import { type CliContext, integerOption, textOption } from "../command.ts";
 import { findingLines, plain, showPlan, verdictText } from "./skills-print.ts";
 
-function wordOf(context: CliContext, what: string): string {
+function requireWord(context: CliContext, what: string): string {
   const [word] = context.positionals;
   if (word) return word;
   throw new UserError(`which ${what}?`, { hint: "See: hermes skills --help", exitCode: 2 });
@@ -17,8 +19,8 @@ function printJson(context: CliContext, value: unknown): void {
   context.terminal.out(JSON.stringify(value, null, 2));
 }
 
-/** Shows the plan and asks; where nobody can answer, `--yes` must have been given. */
-function consentOf(context: CliContext, verb: string): Consent {
+/** Shows the plan and asks; without a terminal, `--yes` is required. */
+function askConsent(context: CliContext, verb: string): InstallConsent {
   const { terminal, values } = context;
   return async (plan) => {
     showPlan(terminal, plan, { diff: Boolean(values.diff) });
@@ -26,7 +28,9 @@ function consentOf(context: CliContext, verb: string): Consent {
     const agreed = values.overwrite ? "overwrite" : "yes";
     if (values.yes) return agreed;
     if (!terminal.interactive)
-      throw new UserError(`${verb} ${plan.name}? Nobody is here to answer`, { hint: "Add --yes after reading it." });
+      throw new UserError(`${verb} ${plan.name}? There is no terminal to ask in`, {
+        hint: "Add --yes after reading it.",
+      });
     terminal.err(terminal.style("dim", `To read it first, in another window:\n  ${plan.folder}`));
     if (!(await terminal.confirm(`${verb} ${plan.name}?`))) return "no";
     if (!plan.edited || values.overwrite) return agreed;
@@ -34,22 +38,24 @@ function consentOf(context: CliContext, verb: string): Consent {
   };
 }
 
-function toOptions(context: CliContext): { name?: string | undefined; category?: string; force: boolean } {
-  const name = textOption(context, "name");
-  const category = textOption(context, "category");
-  return { ...(name ? { name } : {}), ...(category ? { category } : {}), force: Boolean(context.values.force) };
+function toOptions(context: CliContext): { name?: string | undefined; category?: string | undefined; force: boolean } {
+  return {
+    name: textOption(context, "name") || undefined,
+    category: textOption(context, "category") || undefined,
+    force: Boolean(context.values.force),
+  };
 }
 
-function shown(plan: InstallPlan): Omit<InstallPlan, "folder"> {
+function withoutFolder(plan: InstallPlan): Omit<InstallPlan, "folder"> {
   const { folder: _, ...rest } = plan;
   return rest;
 }
 
 async function listings(context: CliContext, query: string, page: { number: number; size: number }): Promise<number> {
   const { terminal, values } = context;
-  const source = textOption(context, "source");
+  const source = textOption(context, "source") || undefined;
   const hub = await openHubActions(context.home);
-  const found = await hub.search(query, { ...(source ? { source } : {}), limit: page.number * page.size + 1 });
+  const found = await hub.search(query, { source, limit: page.number * page.size + 1 });
   const start = (page.number - 1) * page.size;
   const rows = found.listings.slice(start, start + page.size);
   if (values.json) printJson(context, { skills: rows, notes: found.notes });
@@ -92,8 +98,8 @@ export async function search(context: CliContext): Promise<number> {
 
 export async function inspect(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const found = await (await openHubActions(context.home)).inspect(wordOf(context, "skill"));
-  if (values.json) printJson(context, shown(found));
+  const found = await (await openHubActions(context.home)).inspect(requireWord(context, "skill"));
+  if (values.json) printJson(context, withoutFolder(found));
   else {
     showPlan(terminal, found);
     const lines = plain(found.text).split("\n");
@@ -106,15 +112,19 @@ export async function inspect(context: CliContext): Promise<number> {
 export async function install(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const hub = await openHubActions(context.home);
-  const outcome = await hub.install(wordOf(context, "skill"), toOptions(context), consentOf(context, "Install"));
+  const outcome = await hub.install(requireWord(context, "skill"), toOptions(context), askConsent(context, "Install"));
   if (values.json)
-    printJson(context, { installed: outcome.done, ...(outcome.done ? outcome.put : {}), plan: shown(outcome.plan) });
+    printJson(context, {
+      installed: outcome.done,
+      ...(outcome.done ? outcome.installed : {}),
+      plan: withoutFolder(outcome.plan),
+    });
   else if (outcome.done)
     terminal.out(
-      `Installed ${outcome.put.name} in\n  ${outcome.put.dir}\nUse it in a conversation with /${outcome.put.name}`,
+      `Installed ${outcome.installed.name} in\n  ${outcome.installed.dir}\nUse it in a conversation with /${outcome.installed.name}`,
     );
   else terminal.err("Nothing was installed.");
-  if (outcome.done && outcome.put.kept) terminal.err(`Your edited copy is in ${outcome.put.kept}`);
+  if (outcome.done && outcome.installed.kept) terminal.err(`Your edited copy is in ${outcome.installed.kept}`);
   return outcome.done ? 0 : 1;
 }
 
@@ -162,7 +172,7 @@ export async function audit(context: CliContext): Promise<number> {
       const edits = row.local.edits.length > 0 ? ` (${plain(row.local.edits.join(", "))})` : "";
       const here = `${STATES[row.local.state]}${edits}${row.local.reason ? `: ${row.local.reason}` : ""}`;
       terminal.out(
-        `${plain(row.name)}  ${verdict}${row.recorded === row.report?.verdict ? "" : `, was ${plain(row.recorded)}`}; ${here}${row.blocked ? "; would not be let in today" : ""}`,
+        `${plain(row.name)}  ${verdict}${row.recorded === row.report?.verdict ? "" : `, was ${plain(row.recorded)}`}; ${here}${row.blocked ? "; would be refused today" : ""}`,
       );
       const findings = (row.report?.findings ?? []).map((finding) => ({
         ...finding,
@@ -185,10 +195,10 @@ export async function update(context: CliContext): Promise<number> {
     else if (row.status === "up_to_date" && !restore) results.push({ name: row.name, outcome: "up to date" });
     else {
       try {
-        const outcome = await hub.update(row.name, { force: Boolean(values.force) }, consentOf(context, "Update"));
+        const outcome = await hub.update(row.name, { force: Boolean(values.force) }, askConsent(context, "Update"));
         results.push({ name: row.name, outcome: outcome.done ? "updated" : "left as it is" });
       } catch (error) {
-        // One that may not be updated does not keep the others from it.
+        // A refused update does not stop the others.
         if (!(error instanceof UserError)) throw error;
         results.push({ name: row.name, outcome: "refused", reason: `${error.message}. ${error.hint ?? ""}`.trim() });
       }
@@ -204,13 +214,13 @@ export async function update(context: CliContext): Promise<number> {
 
 export async function uninstall(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const name = wordOf(context, "skill");
+  const name = requireWord(context, "skill");
   const hub = await openHubActions(context.home);
-  await hub.mustBeInstalled(name);
+  await hub.requireInstalled(name);
   if (terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${plain(name)}?`))) return 1;
   await hub.uninstall(name, { forget: Boolean(values.forget), overwrite: Boolean(values.overwrite) });
   if (values.json) printJson(context, { skill: name, done: values.forget ? "forgotten" : "removed" });
-  else terminal.out(`${plain(name)} was ${values.forget ? "taken off the list; its files stay" : "removed"}.`);
+  else terminal.out(`${plain(name)} was ${values.forget ? "removed from the list; its files stay" : "removed"}.`);
   return 0;
 }
 
@@ -235,16 +245,16 @@ export async function tapList(context: CliContext): Promise<number> {
 export async function tapAdd(context: CliContext): Promise<number> {
   const path = textOption(context, "path") ?? "skills/";
   const { repo, skills, added } = await (await openHubActions(context.home)).addTap(
-    wordOf(context, "repository"),
+    requireWord(context, "repository"),
     path,
   );
   if (context.values.json) printJson(context, { repo, path, skills, added });
-  else context.terminal.out(added ? `Added ${repo} with ${skills} skills.` : `${repo} was there already.`);
+  else context.terminal.out(added ? `Added ${repo} with ${skills} skills.` : `${repo} is already a tap.`);
   return 0;
 }
 
 export async function tapRemove(context: CliContext): Promise<number> {
-  const repo = wordOf(context, "repository");
+  const repo = requireWord(context, "repository");
   const removed = await (await openHubActions(context.home)).removeTap(repo);
   if (!removed) throw new UserError(`${repo} is not among your taps`, { hint: "See: hermes skills tap list" });
   if (context.values.json) printJson(context, { repo, removed });
@@ -253,7 +263,7 @@ export async function tapRemove(context: CliContext): Promise<number> {
 }
 
 export async function snapshotExport(context: CliContext): Promise<number> {
-  const file = wordOf(context, "file");
+  const file = requireWord(context, "file");
   const snapshot = await (await openHubActions(context.home)).exportSnapshot();
   const text = `${JSON.stringify(snapshot, null, 2)}\n`;
   if (file === "-") context.terminal.out(text);
@@ -265,12 +275,12 @@ export async function snapshotExport(context: CliContext): Promise<number> {
 }
 
 export async function snapshotImport(context: CliContext): Promise<number> {
-  const path = resolve(context.home.cwd, wordOf(context, "file"));
+  const path = resolve(context.home.cwd, requireWord(context, "file"));
   const text = await readFile(path, "utf8").catch(() => {
     throw new UserError(`${path} cannot be read`);
   });
   const hub = await openHubActions(context.home);
-  const rows = await hub.importSnapshot(text, { force: Boolean(context.values.force) }, consentOf(context, "Install"));
+  const rows = await hub.importSnapshot(text, { force: Boolean(context.values.force) }, askConsent(context, "Install"));
   if (context.values.json) printJson(context, rows);
   else
     for (const { name, outcome, reason } of rows)
@@ -285,8 +295,8 @@ export async function publish(context: CliContext): Promise<number> {
   const to = textOption(context, "to") ?? (repo ? "github" : "folder");
   if (to !== "folder" && to !== "site" && to !== "github")
     throw new UserError(`skills cannot be published to "${to}"`, { hint: "Use folder, site or github.", exitCode: 2 });
-  const path = resolve(home.cwd, wordOf(context, "folder"));
-  const place = { ...(dir ? { dir: resolve(home.cwd, dir) } : {}), ...(repo ? { repo } : {}) };
+  const path = resolve(home.cwd, requireWord(context, "folder"));
+  const place = { dir: dir ? resolve(home.cwd, dir) : undefined, repo: repo || undefined };
   const outcome = await (await openHubActions(home)).publish(path, { to, ...place, force: Boolean(values.force) });
   if (values.json) printJson(context, outcome);
   else context.terminal.out(`${outcome.name} (${outcome.verdict}) is in ${outcome.where}`);

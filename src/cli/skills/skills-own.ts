@@ -1,12 +1,18 @@
-// `hermes skills`, the part about what is here: list, config, reset, and changes of the agent that wait for a person.
+// The subcommands of `hermes skills` for installed skills: list, config, reset, and changes by the agent that need approval.
 
+import { openApp } from "../../app/compose.ts";
+import { openOwnSkills } from "../../app/open-skills.ts";
 import { UserError } from "../../core/failure.ts";
 import { type Column, renderTable } from "../../lib/terminal/columns.ts";
-import { type OwnSkills, openOwnSkills, type SkillRow } from "../../skills/api.ts";
+import type { OwnSkillActions, OwnSkills, SkillRow } from "../../skills/api.ts";
 import { type CliContext, textOption } from "../command.ts";
 import { plain } from "./skills-print.ts";
 
 const SOURCES = ["all", "hub", "builtin", "local", "external", "plugin"];
+
+function ownSkills({ home }: CliContext): OwnSkillActions {
+  return openOwnSkills(home, () => openApp(home));
+}
 
 function wanted(context: CliContext): (row: SkillRow) => boolean {
   const source = textOption(context, "source") ?? "all";
@@ -19,7 +25,7 @@ function wanted(context: CliContext): (row: SkillRow) => boolean {
 function printList({ terminal }: CliContext, { skills, problems, waiting }: OwnSkills): void {
   if (skills.length === 0) terminal.out("No skills. Find some with: hermes skills browse");
   else {
-    // In a narrow terminal the purpose is worth more than the category, by which the rows are sorted anyway.
+    // A narrow terminal has no room for the category; the rows are sorted by it anyway.
     const columns: Column<SkillRow>[] = [
       { title: "Skill", value: (row) => plain(row.name) },
       ...(terminal.columns < 100 ? [] : [{ title: "Category", value: (row: SkillRow) => plain(row.category) }]),
@@ -41,7 +47,7 @@ function printList({ terminal }: CliContext, { skills, problems, waiting }: OwnS
 
 export async function list(context: CliContext): Promise<number> {
   const keep = wanted(context);
-  const found = await openOwnSkills(context.home).list(textOption(context, "platform"));
+  const found = await ownSkills(context).list(textOption(context, "platform"));
   const rows = { ...found, skills: found.skills.filter(keep) };
   if (context.values.json) context.terminal.out(JSON.stringify(rows, null, 2));
   else printList(context, rows);
@@ -50,7 +56,7 @@ export async function list(context: CliContext): Promise<number> {
 
 async function switchOne(context: CliContext, name: string, on: boolean): Promise<number> {
   const platform = textOption(context, "platform");
-  await openOwnSkills(context.home).switch(name, on, platform);
+  await ownSkills(context).switch(name, on, platform);
   const where = platform ? ` on ${platform}` : "";
   if (context.values.json)
     context.terminal.out(JSON.stringify({ skill: name, enabled: on, platform: platform ?? null }, null, 2));
@@ -62,19 +68,19 @@ function shownValue(value: unknown): string {
   return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Values come as KEY=VALUE, or one by one at the terminal; Enter keeps what is there. */
+/** Values are given as KEY=VALUE or asked for one by one; Enter keeps the current value. */
 export async function config(context: CliContext): Promise<number> {
   const { terminal, values, positionals } = context;
   const enable = textOption(context, "enable");
   const disable = textOption(context, "disable");
   if (enable !== undefined) return switchOne(context, enable, true);
   if (disable !== undefined) return switchOne(context, disable, false);
-  const own = openOwnSkills(context.home);
+  const own = ownSkills(context);
   const settings = await own.settings(positionals[0]);
   for (const pair of (values.set ?? []) as readonly string[]) {
     const [, key, text] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
     if (key === undefined || text === undefined || !settings.some((setting) => setting.key === key))
-      throw new UserError(`"${pair}" sets nothing that a skill asks for`, {
+      throw new UserError(`"${pair}" is not a setting of a skill`, {
         hint: `Keys: ${settings.map((setting) => setting.key).join(", ") || "none"}. Write KEY=VALUE.`,
         exitCode: 2,
       });
@@ -100,10 +106,10 @@ export async function config(context: CliContext): Promise<number> {
 }
 
 const RESET_TEXTS = {
-  restored: "is as it came with Hermes again.",
-  manifest_cleared: "is looked after by Hermes again; your copy stays if it differs.",
-  not_in_manifest: "is not one of the bundled skills that Hermes looks after.",
-  bundled_missing: "no longer comes with Hermes.",
+  restored: "is the shipped version again.",
+  manifest_cleared: "is updated by Hermes again; your copy stays if it differs.",
+  not_in_manifest: "is not a bundled skill.",
+  bundled_missing: "is no longer shipped with Hermes.",
 } as const;
 
 export async function reset(context: CliContext): Promise<number> {
@@ -113,16 +119,16 @@ export async function reset(context: CliContext): Promise<number> {
   const restore = Boolean(values.restore);
   if (restore && !values.yes) {
     if (!terminal.interactive)
-      throw new UserError(`replace your copy of ${name}? Nobody is here to answer`, { hint: "Add --yes." });
+      throw new UserError(`replace your copy of ${name}? There is no terminal to ask in`, { hint: "Add --yes." });
     if (!(await terminal.confirm(`Replace your copy of ${plain(name)}?`))) return 1;
   }
-  const outcome = await openOwnSkills(context.home).reset(name, restore);
+  const outcome = await ownSkills(context).reset(name, restore);
   if (values.json) terminal.out(JSON.stringify({ skill: name, outcome }, null, 2));
   else terminal.out(`${plain(name)} ${RESET_TEXTS[outcome]}`);
   return outcome === "restored" || outcome === "manifest_cleared" ? 0 : 1;
 }
 
-function idOf(context: CliContext): string {
+function requireId(context: CliContext): string {
   const [id] = context.positionals;
   if (id) return id;
   throw new UserError("which change?", { hint: "See: hermes skills list", exitCode: 2 });
@@ -130,7 +136,7 @@ function idOf(context: CliContext): string {
 
 export async function review(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const files = await openOwnSkills(context.home).waitingFiles(idOf(context));
+  const files = await ownSkills(context).waitingFiles(requireId(context));
   if (values.json) terminal.out(JSON.stringify(files, null, 2));
   else
     for (const [path, text] of Object.entries(files))
@@ -140,18 +146,18 @@ export async function review(context: CliContext): Promise<number> {
 
 export async function approve(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const id = idOf(context);
-  if (terminal.interactive && !values.yes && !(await terminal.confirm(`Put ${id} in use? You have read it.`))) return 1;
-  const name = await openOwnSkills(context.home).approve(id);
+  const id = requireId(context);
+  if (terminal.interactive && !values.yes && !(await terminal.confirm(`Approve ${id}? Read it first.`))) return 1;
+  const name = await ownSkills(context).approve(id);
   if (values.json) terminal.out(JSON.stringify({ skill: name, done: "approved" }, null, 2));
   else terminal.out(`${plain(name)} is in use.`);
   return 0;
 }
 
 export async function reject(context: CliContext): Promise<number> {
-  const id = idOf(context);
-  await openOwnSkills(context.home).reject(id);
+  const id = requireId(context);
+  await ownSkills(context).reject(id);
   if (context.values.json) context.terminal.out(JSON.stringify({ change: id, done: "rejected" }, null, 2));
-  else context.terminal.out(`${id} was thrown away.`);
+  else context.terminal.out(`${id} was rejected.`);
   return 0;
 }

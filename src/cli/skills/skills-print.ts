@@ -1,10 +1,10 @@
-// Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
+// Prints skills from the hub, the findings of the guard and the changes. Control characters in their text are replaced.
 import { stripVTControlCharacters } from "node:util";
 import { UserError } from "../../core/failure.ts";
+import type { InstallPlan } from "../../core/skill-hub.ts";
 import { formatBytes } from "../../lib/terminal/columns.ts";
 import type { Terminal } from "../../lib/terminal/terminal.ts";
 import { displayWidth } from "../../lib/text/text-width.ts";
-import type { InstallPlan } from "../../skills/hub/api.ts";
 import type { CliCommand } from "../command.ts";
 
 const MAX_FINDINGS = 12;
@@ -16,7 +16,7 @@ export function plain(text: string): string {
   return text.replaceAll(/[^\P{C}\n\t]/gu, "·");
 }
 
-/** The command with errors that cannot draw either: they may quote a stranger. */
+/** The command with control characters removed from its errors, which may quote text from outside. */
 export function withPlainErrors(command: CliCommand): CliCommand {
   const { run, subcommands } = command;
   return {
@@ -35,7 +35,7 @@ export function withPlainErrors(command: CliCommand): CliCommand {
   };
 }
 
-/** Breaks between words, with the lines after the first further in; in a pipe nothing is broken. */
+/** Wraps between words and indents the lines after the first; a pipe gets one line. */
 export function wrapped(terminal: Terminal, text: string, indent: string): string {
   const lines: string[] = [];
   const [first = "", ...words] = text.trimStart().split(" ");
@@ -86,7 +86,7 @@ export function patchText(changes: InstallPlan["changes"]): string {
   return [...cut, ...(lines.length > cut.length ? [`… ${lines.length - cut.length} more lines`] : [])].join("\n");
 }
 
-/** Everything that a decision needs, on the error stream: standard output stays for results. */
+/** Prints what the user needs to decide to the error stream; standard output is for results. */
 export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?: boolean | undefined } = {}): void {
   const files = plan.files.slice(0, MAX_FILES).map(plain).join(", ");
   const more = plan.files.length > MAX_FILES ? ` and ${plan.files.length - MAX_FILES} more` : "";
@@ -105,7 +105,10 @@ export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?
     ...(plan.edited ? [`You edited it: ${plain(plan.edits.join(", ")) || "its files"}`] : []),
   ];
   if (plan.trust === "community")
-    lines.push("A stranger wrote this, and the guard knows tricks, not intentions:", "read it before you rely on it.");
+    lines.push(
+      "This skill is not from a trusted source, and the guard cannot detect every trick:",
+      "read it before you use it.",
+    );
   terminal.err(lines.join("\n"));
   if (options.diff) terminal.err(patchText(plan.changes));
 }

@@ -1,4 +1,4 @@
-// `hermes skills`: every subcommand as one value; what they do is in the files beside.
+// `hermes skills`: the list of its subcommands.
 import { type CliCommand, type CliOption, JSON_OPTION } from "../command.ts";
 import * as hub from "./skills-hub.ts";
 import * as own from "./skills-own.ts";
@@ -7,10 +7,10 @@ import { withPlainErrors } from "./skills-print.ts";
 type Options = { readonly [name: string]: CliOption };
 
 const YES: Options = { yes: { type: "boolean", short: "y", help: "Do not ask" } };
-const OVERWRITE: Options = { overwrite: { type: "boolean", help: "Give up your edits; a copy is kept" } };
+const OVERWRITE: Options = { overwrite: { type: "boolean", help: "Replace your edits; a copy is kept" } };
 const PLATFORM: Options = { platform: { type: "string", value: "NAME", help: "Only there: cli, telegram, …" } };
 const FORCE: Options = {
-  force: { type: "boolean", short: "f", help: "Lift blocks that may be lifted; never a dangerous verdict" },
+  force: { type: "boolean", short: "f", help: "Override blocks, except for a dangerous verdict" },
 };
 const SOURCE: Options = {
   source: { type: "string", value: "SOURCE", help: "official, github, skills-sh, or the address of a site" },
@@ -73,20 +73,20 @@ const keeping: readonly CliCommand[] = [
   {
     name: "list",
     aliases: ["ls"],
-    summary: "What is here: skills, problems, changes that wait for you",
+    summary: "List skills, problems and changes that need your approval",
     maxPositionals: 0,
     options: {
       ...JSON_OPTION,
       ...PLATFORM,
       source: { type: "string", value: "SOURCE", help: "hub, builtin, local, external or plugin" },
-      "enabled-only": { type: "boolean", help: "Leave out what is switched off" },
+      "enabled-only": { type: "boolean", help: "Only enabled skills" },
     },
     run: own.list,
   },
   {
     name: "check",
     args: "[SKILL]",
-    summary: "Is something new at the sources, or edited here?",
+    summary: "Check for updates at the sources and for edits here",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: hub.check,
@@ -94,7 +94,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "update",
     args: "[SKILL]",
-    summary: "Show what changed at the source, scan it, replace",
+    summary: "Show the changes at the source, scan them, and update",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
@@ -108,7 +108,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "audit",
     args: "[SKILL]",
-    summary: "Scan what is installed again; exit code 1 for trouble",
+    summary: "Scan installed skills again; exit code 1 when one is refused",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: hub.audit,
@@ -123,14 +123,14 @@ const keeping: readonly CliCommand[] = [
       ...JSON_OPTION,
       ...YES,
       overwrite: { type: "boolean", help: "Delete your edits too" },
-      forget: { type: "boolean", help: "Only take it off the list; its files stay" },
+      forget: { type: "boolean", help: "Only remove it from the list; its files stay" },
     },
     run: hub.uninstall,
   },
   {
     name: "reset",
     args: "SKILL",
-    summary: "Have Hermes look after a bundled skill again",
+    summary: "Let Hermes update a bundled skill again",
     maxPositionals: 1,
     options: { ...JSON_OPTION, ...YES, restore: { type: "boolean", help: "Replace your copy by the shipped one" } },
     run: own.reset,
@@ -138,12 +138,12 @@ const keeping: readonly CliCommand[] = [
   {
     name: "config",
     args: "[SKILL]",
-    summary: "Settings that skills ask for; switch skills on and off",
+    summary: "Settings of skills; switch skills on and off",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
       ...PLATFORM,
-      set: { type: "string", multiple: true, value: "KEY=VALUE", help: "Set one without being asked" },
+      set: { type: "string", multiple: true, value: "KEY=VALUE", help: "Set one without asking" },
       enable: { type: "string", value: "SKILL", help: "Switch a skill on" },
       disable: { type: "string", value: "SKILL", help: "Switch a skill off" },
     },
@@ -155,7 +155,7 @@ const waiting: readonly CliCommand[] = [
   {
     name: "review",
     args: "ID",
-    summary: "Read a change of the agent that the guard set aside",
+    summary: "Show a change by the agent that the guard quarantined",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: own.review,
@@ -163,7 +163,7 @@ const waiting: readonly CliCommand[] = [
   {
     name: "approve",
     args: "ID",
-    summary: "Put such a change in use",
+    summary: "Approve such a change",
     maxPositionals: 1,
     options: { ...JSON_OPTION, ...YES },
     run: own.approve,
@@ -171,7 +171,7 @@ const waiting: readonly CliCommand[] = [
   {
     name: "reject",
     args: "ID",
-    summary: "Throw such a change away",
+    summary: "Reject such a change",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: own.reject,
@@ -182,20 +182,20 @@ const sharing: readonly CliCommand[] = [
   {
     name: "publish",
     args: "FOLDER",
-    summary: "Check a skill of yours and lay it out for others",
+    summary: "Check one of your skills and publish it",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
       to: { type: "string", value: "WHERE", help: "folder (a repository), site (.well-known) or github" },
       dir: { type: "string", value: "DIR", help: "The folder, for folder and site" },
       repo: { type: "string", value: "OWNER/REPO", help: "For github: opens a pull request; needs GITHUB_TOKEN" },
-      force: { type: "boolean", short: "f", help: "Although the guard asks for care" },
+      force: { type: "boolean", short: "f", help: "Publish despite a caution verdict" },
     },
     run: hub.publish,
   },
   {
     name: "snapshot",
-    summary: "Carry the list of installed skills to another home",
+    summary: "Export and import the list of installed skills",
     subcommands: [
       {
         name: "export",
@@ -207,7 +207,7 @@ const sharing: readonly CliCommand[] = [
       {
         name: "import",
         args: "FILE",
-        summary: "Install what the file lists, if it is still the same",
+        summary: "Install the listed skills that are unchanged",
         maxPositionals: 1,
         options: { ...JSON_OPTION, ...YES, ...FORCE, ...OVERWRITE },
         run: hub.snapshotImport,
@@ -231,7 +231,7 @@ const sharing: readonly CliCommand[] = [
       {
         name: "remove",
         args: "OWNER/REPO",
-        summary: "Search it no longer",
+        summary: "Stop searching this repository",
         maxPositionals: 1,
         options: JSON_OPTION,
         run: hub.tapRemove,

@@ -33,11 +33,11 @@ export const agentKeys = {
   ),
   agent: section("Turns of the agent", {
     max_turns: whole(90, "Most tool rounds in one turn", { min: 1 }),
-    gateway_timeout: whole(1800, "Seconds of silence before the gateway ends a run; 0 never"),
-    gateway_timeout_warning: whole(900, "Seconds of silence before one warning; 0 never"),
-    gateway_notify_interval: whole(180, "Seconds between still-working notices; 0 none"),
+    gateway_timeout: whole(1800, "Seconds without activity before the gateway ends a turn; 0 for never"),
+    gateway_timeout_warning: whole(900, "Seconds without activity before one warning; 0 for never"),
+    gateway_notify_interval: whole(180, "Seconds between notices that a turn is still running; 0 for none"),
     gateway_auto_continue_freshness: accepted(
-      whole(3600, "Oldest interrupted turn to continue, in seconds; 0 any age"),
+      whole(3600, "Oldest interrupted turn to continue, in seconds; 0 for any age"),
     ),
     restart_drain_timeout: whole(180, "Seconds that running turns get when the gateway stops; 0 none"),
     clarify_timeout: whole(600, "Seconds the gateway waits for an answer to a question"),
@@ -67,13 +67,13 @@ export const agentKeys = {
   clarify: section("Questions of the agent in the terminal", {
     timeout: whole(120, "Seconds to wait for an answer"),
   }),
-  compression: section("Compressing long conversations", {
-    enabled: flag(true, "Compress when the context fills up"),
-    threshold: decimal(0.5, "Share of the context window at which compression starts", FRACTION),
+  compression: section("Compacting long conversations", {
+    enabled: flag(true, "Compact when the context fills up"),
+    threshold: decimal(0.5, "Share of the context window at which compaction starts", FRACTION),
     target_ratio: decimal(0.2, "Share of the threshold that the recent tail may keep", FRACTION),
-    protect_last_n: whole(20, "Recent messages that are never compressed"),
-    protect_first_n: whole(3, "First messages that are never compressed"),
-    hygiene_hard_message_limit: whole(400, "Messages at which the gateway compresses in any case", { min: 1 }),
+    protect_last_n: whole(20, "Recent messages that are never compacted"),
+    protect_first_n: whole(3, "First messages that are never compacted"),
+    hygiene_hard_message_limit: whole(400, "Messages at which the gateway compacts in any case", { min: 1 }),
   }),
   context: section("Context engine", {
     engine: text("compressor", "compressor, lossless, or the name of a context engine plugin"),
@@ -92,21 +92,21 @@ export const agentKeys = {
     template_vars: flag(true, "Fill in the placeholders HERMES_SKILL_DIR and HERMES_SESSION_ID in skills"),
     inline_shell: flag(false, "Run !`command` snippets when a skill is loaded"),
     inline_shell_timeout: whole(10, "Seconds for one snippet", { min: 1 }),
-    guard_agent_created: flag(false, "Set doubtful changes of skills by the agent aside too, not only dangerous ones"),
+    guard_agent_created: flag(false, "Quarantine doubtful changes of skills by the agent too, not only dangerous ones"),
     config: freeMap("Settings of skills, by skill"),
     disabled: list([], "Skills switched off"),
     platform_disabled: named("Skills switched off by platform", list([], "Skills")),
     creation_nudge_interval: accepted(whole(10, "Tool rounds between reminders to write a skill; 0 none")),
   }),
   curator: accepted(
-    section("Looking after skills", {
+    section("Reviewing skills", {
       enabled: flag(true, "Review skills in the background"),
       interval_hours: whole(168, "Hours between two reviews", { min: 1 }),
       min_idle_hours: decimal(2, "Idle hours before a review may start"),
       stale_after_days: whole(30, "Days without use before a skill counts as stale"),
       archive_after_days: whole(90, "Days without use before a skill is archived"),
       backup: section("Copies made before a review", {
-        enabled: flag(true, "Make them"),
+        enabled: flag(true, "Make copies"),
         keep: whole(5, "How many are kept", { min: 1 }),
       }),
     }),

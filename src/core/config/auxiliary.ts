@@ -1,4 +1,4 @@
-// Side tasks: each may use its own, cheaper model.
+// Settings of side tasks: each may use its own, cheaper model.
 import { accepted, choice, freeMap, type NamedMap, secret, section, text, unset, whole } from "./fields.ts";
 import { API_MODES } from "./models.ts";
 

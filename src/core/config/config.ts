@@ -1,4 +1,4 @@
-// The whole configuration: every key with type, default, meaning and allowed values, in chapters.
+// The configuration schema: every key with type, default, meaning and allowed values, in chapters.
 import { agentKeys } from "./agent.ts";
 import { auxiliaryKeys } from "./auxiliary.ts";
 import { displayKeys } from "./display.ts";
@@ -17,7 +17,7 @@ export const chapters: readonly { readonly title: string; readonly keys: Keys }[
   { title: "Tools", keys: executionKeys },
   { title: "Display and voice", keys: displayKeys },
   { title: "Chat platforms", keys: platformKeys },
-  { title: "Safety, storage and upkeep", keys: safetyKeys },
+  { title: "Safety, storage and maintenance", keys: safetyKeys },
   { title: "Older keys that are still read", keys: legacyKeys },
 ];
 
@@ -55,7 +55,7 @@ function step(node: Node | undefined, key: string): { node: Node | undefined; fr
   return holds ? { node: undefined, free: true } : undefined;
 }
 
-/** The part of the schema that governs a path. */
+/** Finds the schema node of a path. */
 export function findNode(path: readonly string[]): FoundNode {
   let node: Node | undefined = schema;
   let free = false;

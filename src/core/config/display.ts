@@ -1,4 +1,4 @@
-// Settings of what a person sees and hears: terminal, dashboard, voice.
+// Settings of display and voice: terminal, dashboard, speech.
 import {
   accepted,
   anyOf,
@@ -136,7 +136,7 @@ const tts = section("Speaking", {
 });
 
 const stt = section("Understanding speech", {
-  enabled: flag(true, "Write down voice messages"),
+  enabled: flag(true, "Transcribe voice messages"),
   provider: choice(["local", "groq", "openai", "mistral"], "local", "Service"),
   model: accepted(unset(text("", "Older place of the model of the chosen service"))),
   local: section("On this machine", {
@@ -173,7 +173,7 @@ export const displayKeys = {
     }),
   ),
   human_delay: accepted(
-    section("Waiting before a reply, as people do", {
+    section("Delay before a reply", {
       mode: choice(["off", "natural", "custom"], "off", "How to wait"),
       min_ms: whole(800, "Shortest wait in milliseconds"),
       max_ms: whole(2500, "Longest wait in milliseconds"),

@@ -62,7 +62,7 @@ describe("editing", () => {
     expect(withoutEnvValue("A=1", "X")).toBe("A=1");
   });
 
-  it("gives back every value that was written, and touches no other", () => {
+  it("reads every written value back and changes no other", () => {
     const name = fc.constantFrom(...knownEnvNames, "MY_OWN", "x1");
     const text = fc.string({ unit: "binary" }).map((each) => each.replace(/[\r\n]/g, ""));
     const value = fc.oneof(text, fc.constant("abcGLM_API_KEY=x"), fc.constant("sk-QUJD=="));

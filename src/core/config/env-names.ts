@@ -1,4 +1,4 @@
-// Environment variables that the product knows, as data: needed to split joined lines of `.env` and to route secrets.
+// Names of the environment variables that the program knows, and which of them are secrets.
 import { nearest } from "../../lib/nearest.ts";
 
 /** `<NAME>_API_KEY` and `<NAME>_BASE_URL` exist for each of these. */
@@ -114,7 +114,7 @@ const secretNames: ReadonlySet<string> = new Set([
   ...words(SECRETS),
 ]);
 
-/** Every name that the product reads from the environment. */
+/** Every name that the program reads from the environment. */
 export const knownEnvNames: ReadonlySet<string> = new Set([
   ...secretNames,
   ...KEYED_PROVIDERS.map((name) => `${name}_BASE_URL`),
@@ -129,7 +129,7 @@ export const knownEnvNames: ReadonlySet<string> = new Set([
 
 const SECRET_ENDING = /_(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/;
 
-/** True when the value of this variable must be kept out of sight. */
+/** True when the value of this variable must not be shown. */
 export function isSecretEnvName(name: string): boolean {
   return secretNames.has(name) || SECRET_ENDING.test(name);
 }
@@ -140,7 +140,7 @@ export function belongsInEnvFile(name: string): boolean {
   return isSecretEnvName(upper) || upper.startsWith("TERMINAL_SSH");
 }
 
-/** The variable that the product reads and that this one, which it does not read, was most likely meant to be. */
+/** The known variable that an unknown name most likely means. */
 export function nearestEnvName(name: string): string | undefined {
   if (knownEnvNames.has(name)) return undefined;
   const plain = (text: string) => text.replaceAll("_", "");

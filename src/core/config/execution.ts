@@ -59,7 +59,7 @@ const terminal = section("Where commands run", {
   sandbox: choice(
     ["none", "bubblewrap"],
     "none",
-    "Shut local commands in: the system read-only, your home hidden (Linux)",
+    "Sandbox for local commands: system read-only, your home hidden (Linux)",
   ),
   sandbox_network: flag(false, "Let commands in the bubblewrap sandbox use the network"),
   sandbox_writable: list([], "Folders besides the start folder that the bubblewrap sandbox may write to"),
@@ -103,11 +103,11 @@ const search = section("Search and reading of web pages", {
 
 export const executionKeys = {
   terminal,
-  worktree: accepted(flag(false, "Always work in a git worktree of its own, as with -w")),
+  worktree: accepted(flag(false, "Always work in a separate git worktree, as with -w")),
   web: search,
   browser: accepted(browser),
   checkpoints: section("Snapshots before risky changes of files", {
-    enabled: flag(false, "Make them"),
+    enabled: flag(false, "Take snapshots"),
     max_snapshots: whole(20, "Kept per project", { min: 1 }),
     max_total_size_mb: whole(500, "Most MB in total; 0 no limit"),
     max_file_size_mb: whole(10, "Larger files are left out; 0 no limit"),
@@ -122,16 +122,16 @@ export const executionKeys = {
     max_lines: whole(2000, "Most lines of read_file", { min: 1 }),
     max_line_length: whole(2000, "Most characters of one line", { min: 1 }),
     keep_days: whole(14, "Days that large results are kept as files", { min: 1 }),
-    keep_mb: whole(1000, "Most megabytes of such files; the oldest go first", { min: 1 }),
+    keep_mb: whole(1000, "Most megabytes of such files; the oldest are removed first", { min: 1 }),
   }),
-  tool_loop_guardrails: section("Stopping tools that go in circles", {
+  tool_loop_guardrails: section("Stopping tool loops", {
     warnings_enabled: flag(true, "Warn the model"),
     hard_stop_enabled: flag(false, "Stop the turn"),
     warn_after: section("When to warn", guardrailCounts(2, 3, 2)),
     hard_stop_after: section("When to stop", guardrailCounts(5, 8, 5)),
   }),
   code_execution: section("Running code written by the model", {
-    mode: choice(["project", "strict"], "project", "Run in the project, or apart from it"),
+    mode: choice(["project", "strict"], "project", "Run in the project folder, or in a separate one"),
     timeout: whole(300, "Seconds for one run", { min: 1 }),
     max_tool_calls: whole(50, "Most tool calls of one run"),
   }),

@@ -1,4 +1,4 @@
-// Keeping secrets out of sight: by the name of a key and by the look of a value.
+// Masks secrets, recognised by the name of the key or the shape of the value.
 import { isSecretEnvName } from "./env-names.ts";
 
 const SECRET_KEY = /(^|[_-])(api_?key|key|token|secret|password|passwd|credentials?|authorization|cookie)$/i;
@@ -19,7 +19,7 @@ export function looksSecret(value: string): boolean {
   return SHAPES.some((shape) => shape.test(value));
 }
 
-/** A hint that the owner recognises and nobody can use; references such as `${NAME}` stay readable. */
+/** Keeps the last four characters of a long secret; references such as `${NAME}` stay readable. */
 export function maskSecret(value: string): string {
   if (value === "" || /^\$\{\w+\}$/.test(value)) return value;
   return value.length >= 16 ? `***${value.slice(-4)}` : "***";

@@ -1,4 +1,4 @@
-// Settings about models, providers and what each call may cost.
+// Settings of models, providers and spending limits.
 import {
   accepted,
   anyOf,
@@ -28,7 +28,7 @@ export interface FallbackEntry {
   readonly [key: string]: Json;
 }
 
-/** One endpoint that the user defined. Several spellings of a field mean the same, as older files have them. */
+/** An endpoint that the user defined. Several field names mean the same, because older files use them. */
 const endpoint = section("A custom endpoint", {
   name: unset(text("", "Name shown in pickers")),
   api: unset(text("", "Base URL of the endpoint")),

@@ -20,7 +20,7 @@ import {
 type Names = string | readonly string[];
 const people = (meaning: string) => unset(names(meaning));
 
-/** Keys that every platform section takes; a platform's own section may give them other defaults. */
+/** Keys of every platform section; a section may override their defaults. */
 const shared = {
   enabled: unset(flag(false, "Connect to it")),
   require_mention: unset(flag(true, "Answer in groups only when mentioned")),
@@ -34,7 +34,7 @@ const shared = {
   group_allow_from: people("People allowed in groups"),
   channel_prompts: freeMap("Prompts by channel"),
   channel_skill_bindings: unset(anyOf<Json>(["list", "map"], [], "Skills by channel")),
-  unauthorized_dm_behavior: unset(choice(["pair", "ignore"], "pair", "What a stranger's message does")),
+  unauthorized_dm_behavior: unset(choice(["pair", "ignore"], "pair", "What happens to messages of unknown users")),
   notice_delivery: accepted(unset(text("", "Where notices go"))),
   reply_prefix: unset(text("", "Put before each reply")),
   allow_admin_from: people("People who may use every command in private"),
@@ -51,7 +51,7 @@ const platform = section("A platform", {
     anyOf<Json>(["map", "text"], null, "Where scheduled results go: platform, chat_id, name, thread_id"),
   ),
   reply_to_mode: choice(["off", "first", "all"], "first", "Which parts of a reply quote the question"),
-  gateway_restart_notification: flag(true, "Say so when the gateway restarts"),
+  gateway_restart_notification: flag(true, "Send a message when the gateway restarts"),
   extra: freeMap("Settings of the adapter"),
 });
 
@@ -122,11 +122,11 @@ export const platformKeys = {
     mode: choice(["both", "idle", "daily", "none"], "both", "By idle time, once a day, both or never"),
     idle_minutes: whole(1440, "Idle minutes before a new session", { min: 1 }),
     at_hour: whole(4, "Hour of the daily change", { min: 0, max: 23 }),
-    notify: flag(true, "Say so in the chat"),
-    notify_exclude_platforms: list(["api_server", "webhook"], "Platforms where nothing is said"),
+    notify: flag(true, "Send a message about it"),
+    notify_exclude_platforms: list(["api_server", "webhook"], "Platforms without this message"),
   }),
   streaming: section("Showing text in chats as it arrives", {
-    enabled: flag(false, "Do so"),
+    enabled: flag(false, "Enable it"),
     transport: choice(["auto", "edit", "draft", "off"], "auto", "How text is updated"),
     edit_interval: decimal(0.8, "Seconds between two updates"),
     buffer_threshold: whole(24, "Characters that trigger an update"),
@@ -135,7 +135,7 @@ export const platformKeys = {
   }),
   group_sessions_per_user: flag(true, "In groups, each person has a session"),
   thread_sessions_per_user: flag(false, "In threads, each person has a session"),
-  unauthorized_dm_behavior: choice(["pair", "ignore"], "pair", "What a stranger's private message does"),
+  unauthorized_dm_behavior: choice(["pair", "ignore"], "pair", "What happens to private messages of unknown users"),
   session_store_max_age_days: whole(90, "Days before an idle chat is forgotten; 0 never"),
   gateway: freeMap("Older place of gateway settings"),
 } as const;

@@ -1,4 +1,4 @@
-// Settings of consent, security, privacy, storage, jobs and upkeep.
+// Settings of approvals, security, privacy, storage, jobs and maintenance.
 import {
   accepted,
   anyOf,
@@ -17,7 +17,7 @@ import {
 export const safetyKeys = {
   approvals: section("Asking before dangerous commands", {
     mode: choice(["manual", "smart", "off"], "manual", "Ask you, let a model judge first, or never ask"),
-    timeout: whole(60, "Seconds before no answer means no", { min: 1 }),
+    timeout: whole(60, "Seconds to wait for an answer; then the command is denied", { min: 1 }),
     gateway_timeout: whole(300, "The same in chats", { min: 1 }),
     cron_mode: choice(["deny", "approve"], "deny", "What happens in scheduled jobs"),
     mcp_reload_confirm: accepted(flag(true, "Ask before MCP servers are reloaded")),
@@ -27,7 +27,7 @@ export const safetyKeys = {
   quick_commands: named(
     "Your own slash commands, by name",
     section("A quick command", {
-      type: choice(["exec", "alias"], "exec", "Run a shell command, or stand for another slash command"),
+      type: choice(["exec", "alias"], "exec", "Run a shell command, or an alias of another slash command"),
       command: text("", "Shell command of exec"),
       target: text("", "Slash command of alias"),
     }),
@@ -44,7 +44,7 @@ export const safetyKeys = {
     tirith_enabled: accepted(flag(true, "Scan commands with tirith when it is installed")),
     tirith_path: accepted(text("tirith", "Path of tirith")),
     tirith_timeout: accepted(whole(5, "Seconds for one scan", { min: 1 })),
-    tirith_fail_open: accepted(flag(true, "Go on when the scan itself fails")),
+    tirith_fail_open: accepted(flag(true, "Continue when the scan itself fails")),
     website_blocklist: section("Websites that tools may not open", {
       enabled: flag(false, "Use the list"),
       domains: list([], "Domains"),
@@ -97,7 +97,7 @@ export const safetyKeys = {
   _config_version: whole(23, "Version of this file's layout; raised by `hermes config migrate`"),
 } as const;
 
-/** Read only by migrations and by older files; listed so that they are not reported as unknown. */
+/** Keys of older files, converted by config/legacy.ts; listed so that they are not reported as unknown. */
 export const legacyKeys = {
   max_turns: anyOf<number | undefined>(["whole number"], undefined, "Older place of agent.max_turns"),
   provider: anyOf<string | undefined>(["text"], undefined, "Older place of model.provider"),

@@ -130,7 +130,7 @@ describe("Telegram", () => {
     await w.telegram.until(() => texts(w, OWNER).some((shown) => shown.includes("out.csv could not be sent")));
     const told = texts(w, OWNER).find((shown) => shown.includes("out.csv could not be sent"));
     expect(told).not.toContain("undefined");
-    expect(told).toContain("not Telegram's");
+    expect(told).toContain("unknown format");
   });
 
   it("with a token that is none is logged and in the status", async () => {

@@ -63,7 +63,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
     await restarting;
     await w.telegram.until(() => asked(w).length === 1);
     press(w, "deny");
-    await w.telegram.until(() => texts(w, 1).some((shown) => shown.includes("the person said no")));
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.includes("the user denied it")));
   });
 
   it("leaves a task beside the chat in the same way", async () => {

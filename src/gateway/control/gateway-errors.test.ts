@@ -122,7 +122,7 @@ describe("trouble with the disk", () => {
     const { sent } = mailbox;
     mailbox.sent = () => Promise.reject(new Error("the disk is full"));
     w.telegram.say(1, "one");
-    await w.telegram.until(() => w.log.filter((line) => line.includes("is held up: the disk is full")).length > 1);
+    await w.telegram.until(() => w.log.filter((line) => line.includes("is delayed: the disk is full")).length > 1);
     w.telegram.say(1, "two");
     mailbox.sent = sent;
     await w.telegram.until(() => texts(w, 1).includes("You said: two"));

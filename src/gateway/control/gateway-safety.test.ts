@@ -169,7 +169,7 @@ describe("programs that write by webhook", () => {
     expect(texts(w, 2)).toEqual(["You said: /restart"]);
     await post(port, "chat", { text: "clean" });
     await answered(w, 2, 2);
-    expect(texts(w, 2)[1]).toContain("nobody is there to allow it");
+    expect(texts(w, 2)[1]).toContain("no user is available to approve it");
   });
 });
 

@@ -105,7 +105,7 @@ describe("a guest's command that needs approval", () => {
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
     w.telegram.press(OWNER, question, buttonOf(question, "deny"));
-    expect(await resultIn(w, GUEST)).toContain("said no");
+    expect(await resultIn(w, GUEST)).toContain("denied it");
     expect(existsSync(data)).toBe(true);
   });
 
@@ -129,7 +129,7 @@ describe("a guest's command that needs approval", () => {
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     await questionIn(w, OWNER);
-    expect(await resultIn(w, GUEST)).toContain("nobody answered in time");
+    expect(await resultIn(w, GUEST)).toContain("did not answer in time");
     expect(existsSync(data)).toBe(true);
   });
 
@@ -235,7 +235,7 @@ describe("a guest cannot become the owner", () => {
     const question = await questionIn(w, OWNER);
     w.telegram.press(GUEST, question, buttonOf(question, "once"));
     w.telegram.press(OWNER, question, buttonOf(question, "deny"));
-    expect(await resultIn(w, GUEST)).toContain("said no");
+    expect(await resultIn(w, GUEST)).toContain("denied it");
     expect(configOf(w)).toBe(before);
   });
 
@@ -255,7 +255,7 @@ describe("a guest cannot become the owner", () => {
     w.telegram.say(GUEST, run("hermes config set gateway.owners telegram:502"));
     const question = await questionIn(w, OWNER);
     w.telegram.press(OWNER, question, buttonOf(question, "deny"));
-    expect(await resultIn(w, GUEST)).toContain("said no");
+    expect(await resultIn(w, GUEST)).toContain("denied it");
   });
 });
 

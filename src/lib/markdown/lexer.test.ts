@@ -25,6 +25,7 @@ it.each([
 it("has a text without formatting", async () => {
   const lex = await loadMarkdownLexer();
   expect(plainText(lex("**a _b_** `c` [d](https://x.test) \\*"))).toBe("a b c d *");
+  expect(plainText(lex('{"a":"\\"b\\" C:\\dir\\n"}'))).toBe('{"a":"\\"b\\" C:\\dir\\n"}');
 });
 
 it("takes text that is nested too deep as plain text", async () => {

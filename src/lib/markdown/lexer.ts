@@ -19,6 +19,8 @@ export interface InlineMark {
 
 export type MarkdownLexer = (markdown: string) => MarkdownToken[];
 
+/** A backslash before other characters stays, for example in JSON and in paths. */
+const ESCAPED = /^\\[*_`~[\]#|>]/;
 const WORD = /[\p{L}\p{N}_]/u;
 
 function spanExtension({ name, mark }: InlineMark): TokenizerExtension {
@@ -42,7 +44,8 @@ function spanExtension({ name, mark }: InlineMark): TokenizerExtension {
 
 /**
  * Loads the lexer. It differs from CommonMark where that helps with text that was not written as Markdown: HTML, indented
- * lines, reference definitions and underlined headings stay text, `2*3*4` has no emphasis, and only `~~` strikes out.
+ * lines, reference definitions and underlined headings stay text, `2*3*4` has no emphasis, only `~~` strikes out, and a
+ * backslash escapes formatting characters only.
  */
 export async function loadMarkdownLexer(marks: readonly InlineMark[] = []): Promise<MarkdownLexer> {
   const { Marked, Tokenizer } = await import("marked");
@@ -56,6 +59,9 @@ export async function loadMarkdownLexer(marks: readonly InlineMark[] = []): Prom
       code: () => undefined,
       def: () => undefined,
       lheading: () => undefined,
+      escape(source) {
+        return ESCAPED.test(source) ? base.escape.call(this, source) : undefined;
+      },
       del(source, masked, before) {
         return source.startsWith("~~") ? base.del.call(this, source, masked, before) : undefined;
       },

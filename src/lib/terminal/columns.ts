@@ -1,4 +1,4 @@
-// Tables that fit the terminal: fixed columns keep their width, flexible ones share what is left.
+// Tables that fit the terminal: flexible columns shrink, the others keep their width.
 import { oneLine } from "../text/one-line.ts";
 import { displayWidth, fitToWidth, padToWidth } from "../text/text-width.ts";
 import type { Terminal } from "./terminal.ts";
@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 export interface Column<Row> {
   readonly title: string;
   readonly align?: "left" | "right" | undefined;
-  /** Shrinks where the terminal is too narrow; of several the widest first. */
+  /** May shrink when the terminal is too narrow; the widest shrinks first. */
   readonly flexible?: boolean | undefined;
   readonly minWidth?: number | undefined;
   value(row: Row): string;
@@ -18,7 +18,7 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
 }
 
-/** Takes from the widest flexible column, cell by cell, until the line fits or every one is at its least. */
+/** Shrinks the widest flexible column until the line fits or all are at their minimum. */
 function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
   for (let excess = totalWidth(widths) - room; excess > 0; excess--) {
     let widest = -1;
@@ -31,7 +31,7 @@ function shrink(widths: number[], columns: readonly Column<never>[], room: numbe
   }
 }
 
-/** Lines of a table with a dim header. Cells are single lines; in a pipe nothing is cut. */
+/** A table with a dim header. Cells are single lines; in a pipe nothing is cut. */
 export function renderTable<Row>(terminal: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   const widths = columns.map((column, index) =>

@@ -1,4 +1,4 @@
-// A picker for the terminal: arrows move, typing filters, Enter chooses, Esc leaves. Draws only its own lines.
+// A list to choose from: arrows move, typing filters, Enter chooses, Esc cancels.
 import { emitKeypressEvents, type Key } from "node:readline";
 import type { ReadStream } from "node:tty";
 import { fitToWidth } from "../text/text-width.ts";
@@ -42,19 +42,19 @@ function draw<T>(terminal: Terminal, title: string, state: PickerState<T>): stri
   return [terminal.style("dim", head), ...rows];
 }
 
-/** Handles one key and returns what to do next. */
+/** Handles one key. */
 function press<T>(
   state: PickerState<T>,
   choices: readonly Choice<T>[],
   text: string | undefined,
   key: Key,
-): "go on" | "choose" | "leave" {
+): "stay" | "choose" | "cancel" {
   const refilter = (filter: string) => {
     state.filter = filter;
     state.visible = matching(choices, filter);
     state.cursor = 0;
   };
-  if (key.name === "escape" || (key.ctrl && (key.name === "c" || key.name === "d"))) return "leave";
+  if (key.name === "escape" || (key.ctrl && (key.name === "c" || key.name === "d"))) return "cancel";
   if (key.name === "return" || key.name === "enter") return "choose";
   if (key.name === "up") state.cursor = Math.max(0, state.cursor - 1);
   else if (key.name === "down") state.cursor = Math.min(state.visible.length - 1, state.cursor + 1);
@@ -62,7 +62,7 @@ function press<T>(
   else if (key.name === "pagedown") state.cursor = Math.min(state.visible.length - 1, state.cursor + PAGE);
   else if (key.name === "backspace") refilter(state.filter.slice(0, -1));
   else if (text && !key.ctrl && !key.meta && text >= " ") refilter(state.filter + text);
-  return "go on";
+  return "stay";
 }
 
 /** Null when the user cancels. Needs an interactive terminal. */
@@ -70,7 +70,7 @@ export async function pick<T>(
   terminal: Terminal,
   title: string,
   choices: readonly Choice<T>[],
-  options: { /** Where the cursor stands at first. */ readonly start?: number } = {},
+  options: { /** Index of the choice under the cursor at the start. */ readonly start?: number } = {},
 ): Promise<T | null> {
   const input = terminal.streams.stdin as ReadStream;
   const output = terminal.streams.stdout;
@@ -94,7 +94,7 @@ export async function pick<T>(
     return await new Promise<T | null>((resolve) => {
       const onKey = (text: string | undefined, key: Key) => {
         const next = press(state, choices, text, key);
-        if (next === "go on") return redraw();
+        if (next === "stay") return redraw();
         const chosen = state.visible[state.cursor];
         if (next === "choose" && !chosen) return;
         input.off("keypress", onKey);

@@ -1,11 +1,11 @@
-// Lines from a pipe or a file, or from a terminal whose output goes elsewhere. One line at a time, in their order.
+// Reads lines from a pipe, a file, or a terminal whose output is redirected.
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { TerminalStreams } from "./streams.ts";
 
-/** Reading stops above this many waiting characters. */
+/** Reading pauses above this many queued characters. */
 const MAX_WAITING = 1_000_000;
-/** A pipe without input for this long is treated as drained. */
+/** After this long without input, the pipe is considered drained. */
 const DRAIN_MS = 50;
 
 export class PipedLines {
@@ -15,9 +15,9 @@ export class PipedLines {
   #lines: string[] = [];
   #waitingSize = 0;
   #answers: string[] = [];
-  /** A question is open: lines that begin now are answers to it. */
+  /** A question is open: lines that begin now answer it. */
   #asking = false;
-  /** The rest of the current line belongs to one that began before the question. */
+  /** The current line began before the question and is no answer. */
   #began = false;
   #ended = false;
   #paused = false;
@@ -52,7 +52,7 @@ export class PipedLines {
     const text = this.#partial + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     const lines = text.split(/\r\n|\n/);
     this.#partial = lines.pop() ?? "";
-    for (const line of lines) this.#keep(line);
+    for (const line of lines) this.#enqueue(line);
     if (this.#waitingSize > MAX_WAITING) {
       this.#paused = true;
       this.#input.pause();
@@ -60,7 +60,7 @@ export class PipedLines {
     this.#wake?.();
   }
 
-  #keep(line: string): void {
+  #enqueue(line: string): void {
     if (this.#asking && !this.#began) {
       this.#answers.push(line);
       return;
@@ -74,7 +74,7 @@ export class PipedLines {
     this.#ended = true;
     const rest = this.#partial;
     this.#partial = "";
-    if (rest !== "") this.#keep(rest);
+    if (rest !== "") this.#enqueue(rest);
     this.#wake?.();
   }
 
@@ -112,10 +112,10 @@ export class PipedLines {
     }
   }
 
-  /** Runs `ask`; only lines that arrive after its start answer it. Earlier lines stay queued. */
-  async apart<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  /** Runs `ask`; only lines that begin after its start answer it. Earlier lines stay queued. */
+  async question<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     const terminal = this.#input.isTTY === true;
-    // Only a terminal in raw mode passes on a line before Enter.
+    // A terminal delivers an incomplete line only in raw mode.
     if (terminal) this.#input.setRawMode?.(true);
     const begun = Date.now();
     while (!this.#ended && !this.#paused && !signal.aborted && Date.now() - Math.max(begun, this.#lastInput) < DRAIN_MS)
@@ -131,16 +131,16 @@ export class PipedLines {
       this.#asking = false;
       this.#began = false;
       this.#partial = draft + this.#partial;
-      for (const line of this.#answers.splice(0)) this.#keep(line);
+      for (const line of this.#answers.splice(0)) this.#enqueue(line);
     }
   }
 
-  /** Within `apart`: an answer; null at the end of input, or when lines from before fill the input. */
+  /** Within `question`: an answer; null at the end of input, or when earlier lines fill the queue. */
   async answer(signal: AbortSignal): Promise<string | null> {
     return this.#paused ? null : this.#take(() => this.#answers.shift(), signal);
   }
 
-  /** Within `apart`: an answer that a terminal does not show. */
+  /** Within `question`: an answer that is not echoed. */
   async secret(prompt: string, output: Writable, signal: AbortSignal): Promise<string | null> {
     const input = this.#input;
     if (input.isTTY !== true) {

@@ -1,4 +1,4 @@
-// Input of a user at a terminal: raw mode, bracketed paste, and one receiver at a time for keys and pasted text.
+// Raw terminal input with bracketed paste; one receiver at a time gets keys and pasted text.
 import { StringDecoder } from "node:string_decoder";
 import type { TerminalStreams } from "./streams.ts";
 
@@ -17,22 +17,22 @@ const PASTE_START = "\u001b[200~";
 const PASTE_END = "\u001b[201~";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
-/** How long the beginning of a paste marker is held back, and how long a burst of lines may pause. */
+/** How long an incomplete paste marker is held back, and the longest pause within a burst of lines. */
 const HELD_MS = 40;
-/** A user who typed within this time is still typing. */
+/** Input within this time means that the user is still typing. */
 const TYPING_MS = 400;
 const LONGEST_TYPING_MS = 10_000;
-/** Bytes that wait in the terminal are read within this time. */
+/** Time to read bytes that are already buffered in the terminal. */
 const DRAIN_MS = 20;
 
-/** How many characters at the end may be the beginning of the marker. */
+/** Number of characters at the end that may start the marker. */
 function partialMarker(text: string, marker: string): number {
   for (let length = Math.min(marker.length - 1, text.length); length > 0; length--)
     if (text.endsWith(marker.slice(0, length))) return length;
   return 0;
 }
 
-/** Terminals send a carriage return for each line feed of a paste; a paste with line feeds was not translated. */
+/** Terminals send carriage returns for the line feeds of a paste; a paste that has line feeds was not translated. */
 function pastedText(text: string): string {
   return text.includes("\n") ? text : text.replaceAll("\r", "\n");
 }
@@ -69,13 +69,13 @@ export class TerminalInput {
     stdout.write(PASTE_ON);
     stdin.on("data", this.#onData);
     stdin.on("end", this.#onEnd);
-    // A terminal that hangs up is the end of input.
+    // A terminal that hangs up ends the input.
     stdin.on("error", this.#onEnd);
     process.on("exit", this.#onExit);
     stdin.resume();
   }
 
-  /** Restores the mode of the terminal. */
+  /** Restores the terminal. */
   stop(): void {
     if (!this.#started) return;
     this.#started = false;
@@ -90,7 +90,7 @@ export class TerminalInput {
     stdin.pause();
   }
 
-  /** The newest receiver gets the input. Returns a function that removes it. */
+  /** Adds a receiver; the newest one gets the input. Returns a function that removes it. */
   push(receiver: InputReceiver): () => void {
     this.#receivers.push(receiver);
     return () => {
@@ -99,7 +99,7 @@ export class TerminalInput {
     };
   }
 
-  /** Resolves when all input has reached its receiver and the user pauses. */
+  /** Resolves when the typed input has reached its receiver and the user pauses. */
   async typingPause(signal: AbortSignal): Promise<void> {
     const until = Date.now() + LONGEST_TYPING_MS;
     do await wait(DRAIN_MS);
@@ -115,7 +115,7 @@ export class TerminalInput {
     this.#lastInput = Date.now();
     clearTimeout(this.#timer);
     const text = typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
-    // Ctrl-C alone ends a paste whose end marker is missing.
+    // Ctrl-C ends a paste whose end marker was lost.
     if (this.#paste && text === CTRL_C) {
       this.#paste = undefined;
       this.#pending = "";

@@ -1,4 +1,4 @@
-// Questions of commands, with scripted input.
+// Questions on the console, answered by a user or a pipe.
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { Terminal } from "./terminal.ts";
@@ -9,7 +9,7 @@ function terminal() {
   return { stdin, stderr, asker: new Terminal({ stdin, stdout: new PassThrough(), stderr }) };
 }
 
-test("lines of one chunk answer one question each, and the end of input is reported", async () => {
+test("lines in one chunk answer one question each, and the end of input is reported", async () => {
   const { stdin, stderr, asker } = terminal();
   stdin.write("one\ntwo\nyes\n");
   expect(await asker.ask("First? ")).toBe("one");
@@ -20,7 +20,7 @@ test("lines of one chunk answer one question each, and the end of input is repor
   expect(String(stderr.read())).toContain("First? Second? \nSure? [y/N] \nMore? ");
 });
 
-test("answers that come in one piece reach hidden questions too, whichever comes first", async () => {
+test("lines in one chunk also answer hidden questions, in either order", async () => {
   const { stdin, stderr, asker } = terminal();
   stdin.write("key\r\nAda\nsecond key\nthird\n");
   expect(await asker.askHidden("Key? ")).toBe("key");
@@ -34,7 +34,7 @@ test("answers that come in one piece reach hidden questions too, whichever comes
   expect(String(stderr.read())).not.toContain("key");
 });
 
-test("an answer that comes later is waited for", async () => {
+test("waits for an answer that comes later", async () => {
   const { stdin, asker } = terminal();
   const first = asker.ask("First? ");
   setTimeout(() => stdin.write("late\n"), 20);
@@ -44,7 +44,7 @@ test("an answer that comes later is waited for", async () => {
   expect(await second).toBe("later");
 });
 
-test("errors break at spaces where a person reads them, and not at all in a file", () => {
+test("errors wrap at spaces on a terminal, and not in a file", () => {
   const { stdin, stderr } = terminal();
   const line = "error: the working directory does not exist";
   new Terminal({ stdin, stdout: new PassThrough(), stderr: Object.assign(stderr, { isTTY: true, columns: 20 }) }).err(
@@ -56,7 +56,7 @@ test("errors break at spaces where a person reads them, and not at all in a file
   expect(String(file.read())).toBe(`${line}\n`);
 });
 
-test("a reader who leaves early ends nothing", () => {
+test("a closed pipe does not end the program", () => {
   const stdout = new PassThrough();
   const made = new Terminal({ stdin: new PassThrough(), stdout, stderr: new PassThrough() });
   stdout.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));

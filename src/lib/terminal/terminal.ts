@@ -1,4 +1,4 @@
-// The terminal of a command: two streams, a width, colours, and questions to the user.
+// Console output and simple questions: the standard streams with width, colours, prompts and a progress bar.
 import { showTerminalControls } from "../text/visible-text.ts";
 import { wrapWords } from "../text/wrap-words.ts";
 import type { TerminalStreams } from "./streams.ts";
@@ -14,7 +14,7 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
   cyan: [36, 39],
 };
 
-/** The reader of our output may end early (`| head`); the work continues. */
+/** The reader of a pipe may exit early (`| head`); the program continues. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
@@ -22,7 +22,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 export class Terminal {
   readonly #streams: TerminalStreams;
   readonly #colour: boolean;
-  /** Lines that arrived together with an answer; they answer the next questions. */
+  /** Lines that arrived in the same chunk as an answer; they answer the next questions. */
   readonly #ahead: string[] = [];
 
   constructor(streams: TerminalStreams, options: { noColor?: boolean | undefined } = {}) {
@@ -35,17 +35,17 @@ export class Terminal {
     return this.#streams;
   }
 
-  /** True when a user can both read and answer. */
+  /** True when both input and output are a terminal. */
   get interactive(): boolean {
     return Boolean(this.#streams.stdout.isTTY && this.#streams.stdin.isTTY);
   }
 
-  /** Columns to draw in; Infinity when the output goes to a file or a pipe, so nothing is cut there. */
+  /** Width of the terminal; Infinity for a file or a pipe, where nothing is cut. */
   get columns(): number {
     return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
   }
 
-  /** The size of the screen that questions are shown on; endless when they go to a file or a pipe. */
+  /** Size of the terminal that questions are shown on; Infinity for a file or a pipe. */
   get screen(): { columns: number; rows: number } {
     const { stderr } = this.#streams;
     if (!stderr.isTTY) return { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
@@ -53,8 +53,8 @@ export class Terminal {
   }
 
   /**
-   * Text of a model, a file or a server for standard output. A terminal must not interpret it: control characters are shown
-   * as escapes there. A file or a pipe gets the text as it is.
+   * Prepares text from outside (a model, a file, a server) for standard output. On a terminal, control characters are
+   * escaped so that it does not interpret them; a file or a pipe gets the text unchanged.
    */
   forOut(text: string): string {
     return this.#streams.stdout.isTTY ? showTerminalControls(text) : text;
@@ -69,19 +69,19 @@ export class Terminal {
     this.#streams.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }
 
-  /** Without a line break: streamed text. */
+  /** Writes without adding a line break. */
   raw(text: string): void {
     this.#streams.stdout.write(text);
   }
 
-  /** In a terminal, long lines break at spaces. */
+  /** Writes to the error stream; on a terminal, long lines wrap at spaces. */
   err(text: string): void {
     const { stderr } = this.#streams;
     const shown = stderr.isTTY ? wrapWords(text, stderr.columns ?? 80) : text;
     stderr.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   }
 
-  /** Sentences for `out`, broken at spaces; tables and what programs read go out as they are. */
+  /** Wraps sentences for `out`. Tables and machine-readable output must not be wrapped. */
   wrapped(text: string): string {
     return wrapWords(text, this.columns);
   }
@@ -97,14 +97,14 @@ export class Terminal {
     return answer !== null && /^y(es)?$/i.test(answer.trim());
   }
 
-  /** One line of input; null at the end of input. */
+  /** Reads one line; null at the end of input. */
   async ask(prompt: string): Promise<string | null> {
     const known = this.#ahead.shift();
     if (known !== undefined) {
       this.#streams.stderr.write(`${prompt}\n`);
       return known;
     }
-    // The end is announced once only.
+    // The end event is emitted only once.
     if (this.#streams.stdin.readableEnded) return null;
     const { createInterface } = await import("node:readline");
     const reader = createInterface({
@@ -115,7 +115,7 @@ export class Terminal {
     return new Promise((resolve) => {
       reader.once("close", () => resolve(null));
       reader.question(prompt, (answer) => {
-        // Whatever came in the same piece is read in the same moment.
+        // Lines in the same chunk are emitted before the interface closes.
         reader.on("line", (line) => this.#ahead.push(line));
         resolve(answer);
         reader.close();
@@ -123,7 +123,7 @@ export class Terminal {
     });
   }
 
-  /** Like `ask`, for input that must not be shown on the screen. */
+  /** Like `ask`, for what must not be seen on the screen. */
   async askHidden(prompt: string): Promise<string | null> {
     const known = this.#ahead.shift();
     if (known !== undefined) return known;
@@ -131,7 +131,7 @@ export class Terminal {
     return readSecret(this.#streams.stdin, this.#streams.stderr, { prompt });
   }
 
-  /** A progress bar on the error stream, drawn only in a terminal. */
+  /** A progress bar on the error stream; draws only on a terminal. */
   progress(label: string): (done: number, total: number) => void {
     const stream = this.#streams.stderr;
     if (!stream.isTTY) return () => undefined;

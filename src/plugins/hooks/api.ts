@@ -59,7 +59,10 @@ export interface HookCheck {
 export interface HookActions {
   list(): Promise<HookListing>;
   /** Runs the hooks of an event with a sample or given payload, whether approved or not. */
-  test(event: string, options: { tool?: string | undefined; payload?: JsonObject }): Promise<readonly HookTrial[]>;
+  test(
+    event: string,
+    options: { tool?: string | undefined; payload?: JsonObject | undefined },
+  ): Promise<readonly HookTrial[]>;
   approve(command: string | undefined): Promise<number>;
   revoke(command: string): Promise<number>;
   doctor(): Promise<{ readonly checks: readonly HookCheck[]; readonly problems: readonly string[] }>;

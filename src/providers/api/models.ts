@@ -1,28 +1,25 @@
-// What `hermes model` does: which models there are, which one is set, whether it answers.
-
-import { withLedger } from "../../app/ledger.ts";
-import { withPluginModels } from "../../app/open-plugins.ts";
-import { openSettings } from "../../config/api.ts";
+// The actions of `hermes model`: list the providers, show, test and set the model.
 import { UserError } from "../../core/failure.ts";
-import type { Home } from "../../core/home.ts";
-import type { ModelIdentity, ModelLimits } from "../../core/provider.ts";
+import type { ModelIdentity, ModelLimits, ModelRequest } from "../../core/provider.ts";
 import type { Cost, Usage, UsageLedger } from "../../core/usage.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
-import { identityOf } from "../endpoint.ts";
-import { variableKeys } from "../keys/endpoint-keys.ts";
+import { modelIdentity } from "../endpoint.ts";
+import { type KeySources, variableKeys } from "../keys/endpoint-keys.ts";
 import { sameOrigin } from "../keys/key-hosts.ts";
 import { endpointReady } from "../keys/plugin-keys.ts";
 import { openModels } from "../open-models.ts";
-import { findProvider, type ModelAsk, resolveEndpoint } from "../resolve.ts";
-import type { ProviderSettings } from "../settings.ts";
+import type { ProviderSpec } from "../provider-spec.ts";
+import { findProvider, type ModelSelection, resolveEndpoint } from "../resolve.ts";
+import type { CustomEndpoint, ProviderSettings } from "../settings.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 export interface ProviderRow {
   readonly id: string;
   readonly label: string;
   /** `ready`, `no key`, `local`, `not available yet`. */
   readonly state: string;
-  /** Where the key comes from, which variable to set, what to use instead. */
+  /** The source of the key, the variable to set, or what to use instead. */
   readonly detail: string;
   readonly defaultModel: string;
 }
@@ -47,145 +44,133 @@ export interface ModelTest extends ModelView {
   readonly cost: Cost | null;
 }
 
-async function open(home: Home, ledger: UsageLedger, notice?: (text: string) => void): Promise<Models> {
-  const { config } = await openSettings(home).load();
-  return openModels(home, await withPluginModels(home, config, notice), ledger);
+async function open(context: ModelsContext, ledger: UsageLedger, notice?: (text: string) => void): Promise<Models> {
+  return openModels(context.home, await context.loadConfig(notice), ledger);
 }
 
-/** Commands that only look make no calls, so nothing is ever recorded here. */
+/** For commands that make no model calls. */
 const NO_LEDGER: UsageLedger = {
   record: () => Promise.resolve(),
   spent: () => Promise.resolve(0),
   report: () => Promise.resolve([]),
 };
 
-/** `notice` hears why a plugin's provider is left out. */
-export async function listProviders(home: Home, notice?: (text: string) => void): Promise<readonly ProviderRow[]> {
-  const models = await open(home, NO_LEDGER, notice);
-  const context = await models.context();
-  const rows: ProviderRow[] = models.settings.endpoints
-    .filter((endpoint) => endpoint.baseUrl !== "")
-    .map((endpoint) => {
-      const ready = endpointReady(endpoint, context);
-      return {
-        id: endpoint.plugin ? endpoint.slug : `custom:${endpoint.slug}`,
-        label: endpoint.plugin ? `${endpoint.name} (plugin ${endpoint.plugin})` : endpoint.name,
-        state: ready ? "ready" : "no key",
-        detail: ready ? endpoint.baseUrl : endpoint.keyVar,
-        defaultModel: endpoint.model,
-      };
-    });
-  for (const spec of CATALOG) {
-    const [variable] = variableKeys(spec, context);
-    const stored = context.pooled?.has(spec.id) ?? false;
-    const ready = variable !== undefined || stored;
-    const free = spec.local || spec.transport === "offline";
-    const state = ready
-      ? "ready"
-      : free
-        ? "local"
-        : spec.instead
-          ? "not available yet"
-          : spec.id === "custom"
-            ? "by address"
-            : "no key";
-    const source = stored
-      ? "auth.json"
-      : variable
-        ? variable.variable
-        : (spec.instead ?? spec.keyVars?.[0] ?? spec.baseUrl);
-    rows.push({
-      id: spec.id,
-      label: spec.label,
-      state,
-      detail: source || (spec.note ?? ""),
-      defaultModel: spec.defaultModel ?? "",
-    });
-  }
-  return rows;
+/** `notice` gets the reasons why providers of plugins are ignored. */
+export async function listProviders(
+  context: ModelsContext,
+  notice?: (text: string) => void,
+): Promise<readonly ProviderRow[]> {
+  const models = await open(context, NO_LEDGER, notice);
+  const keys = await models.context();
+  return [
+    ...models.settings.endpoints
+      .filter((endpoint) => endpoint.baseUrl !== "")
+      .map((endpoint) => endpointRow(endpoint, endpointReady(endpoint, keys))),
+    ...CATALOG.map((spec) => catalogRow(spec, keys)),
+  ];
 }
 
-async function viewOf(models: Models, ask: ModelAsk) {
-  const { provider, endpoint, notes } = await models.connect(ask);
+function endpointRow(endpoint: CustomEndpoint, ready: boolean): ProviderRow {
+  return {
+    id: endpoint.plugin ? endpoint.slug : `custom:${endpoint.slug}`,
+    label: endpoint.plugin ? `${endpoint.name} (plugin ${endpoint.plugin})` : endpoint.name,
+    state: ready ? "ready" : "no key",
+    detail: ready ? endpoint.baseUrl : endpoint.keyVar,
+    defaultModel: endpoint.model,
+  };
+}
+
+function catalogState(spec: ProviderSpec, ready: boolean): string {
+  if (ready) return "ready";
+  if (spec.local || spec.transport === "offline") return "local";
+  if (spec.instead) return "not available yet";
+  return spec.id === "custom" ? "by address" : "no key";
+}
+
+function catalogRow(spec: ProviderSpec, keys: KeySources): ProviderRow {
+  const variable = variableKeys(spec, keys)[0]?.variable;
+  const stored = keys.pooled?.has(spec.id) ?? false;
+  const source = stored ? "auth.json" : (variable ?? spec.instead ?? spec.keyVars?.[0] ?? spec.baseUrl);
+  return {
+    id: spec.id,
+    label: spec.label,
+    state: catalogState(spec, stored || variable !== undefined),
+    detail: source || (spec.note ?? ""),
+    defaultModel: spec.defaultModel ?? "",
+  };
+}
+
+async function describeModel(models: Models, selection: ModelSelection) {
+  const { provider, endpoint, notes } = await models.connect(selection);
   const { endpoints } = await models.fallbacks();
   const view: ModelView = {
     identity: provider.identity,
     label: endpoint.label,
     limits: await provider.limits(),
     caching: provider.caching.label,
-    fallbacks: endpoints.map(identityOf),
+    fallbacks: endpoints.map(modelIdentity),
     notes,
   };
   return { provider, view };
 }
 
-export async function showModel(home: Home, ask: ModelAsk = {}): Promise<ModelView> {
-  return (await viewOf(await open(home, NO_LEDGER), ask)).view;
+export async function showModel(context: ModelsContext, selection: ModelSelection = {}): Promise<ModelView> {
+  return (await describeModel(await open(context, NO_LEDGER), selection)).view;
 }
 
-/** One tiny real call to the model itself: fallbacks would hide what is being tested. */
-export async function testModel(home: Home, ask: ModelAsk, signal: AbortSignal): Promise<ModelTest> {
-  return withLedger(home, async (ledger) => {
-    const models = await open(home, ledger);
-    const { view } = await viewOf(models, ask);
-    const resolved = await models.resolve(ask);
-    if (!("endpoint" in resolved))
-      throw new UserError(resolved.failure.message, resolved.failure.hint ? { hint: resolved.failure.hint } : {});
+const TEST_REQUEST: ModelRequest = {
+  system: "You are being tested. Answer with the single word OK.",
+  messages: [{ role: "user", content: "Reply with OK." }],
+  tools: [],
+  maxOutputTokens: 256,
+  conversationId: "model-test",
+  purpose: "model_test",
+};
+
+/** One small real call, without fallbacks: they would hide a failure. */
+export async function testModel(
+  context: ModelsContext,
+  selection: ModelSelection,
+  signal: AbortSignal,
+): Promise<ModelTest> {
+  return context.withLedger(async (ledger) => {
+    const models = await open(context, ledger);
+    const { view } = await describeModel(models, selection);
+    const resolved = await models.resolve(selection);
+    if (!("endpoint" in resolved)) throw new UserError(resolved.failure.message, { hint: resolved.failure.hint });
     const client = models.client(resolved.endpoint, [], { ...models.settings, maxRetries: 1 });
     const started = Date.now();
     let firstTokenMs: number | null = null;
-    const base = { ...view, identity: identityOf(resolved.endpoint) };
-    const request = {
-      system: "You are being tested. Answer with the single word OK.",
-      messages: [{ role: "user" as const, content: "Reply with OK." }],
-      tools: [],
-      maxOutputTokens: 256,
-      conversationId: "model-test",
-      purpose: "model_test",
-    };
-    for await (const event of client.stream(request, signal)) {
-      if (firstTokenMs === null && (event.type === "text" || event.type === "reasoning"))
-        firstTokenMs = Date.now() - started;
-      const end = { ...base, firstTokenMs, totalMs: Date.now() - started };
-      if (event.type === "failed")
-        return {
-          ...end,
-          ok: false,
-          text: "",
-          failure: event.failure.message,
-          hint: event.failure.hint ?? null,
-          usage: null,
-          cost: null,
-        };
+    for await (const event of client.stream(TEST_REQUEST, signal)) {
+      const totalMs = Date.now() - started;
+      if (event.type === "text" || event.type === "reasoning") firstTokenMs ??= totalMs;
+      const result = { ...view, identity: modelIdentity(resolved.endpoint), firstTokenMs, totalMs };
+      if (event.type === "failed") {
+        const { message, hint } = event.failure;
+        return { ...result, ok: false, text: "", failure: message, hint: hint ?? null, usage: null, cost: null };
+      }
       if (event.type === "done") {
         const { message, usage, cost } = event.response;
-        return {
-          ...end,
-          ok: true,
-          text: typeof message.content === "string" ? message.content : "",
-          failure: null,
-          hint: null,
-          usage,
-          cost,
-        };
+        const text = typeof message.content === "string" ? message.content : "";
+        return { ...result, ok: true, text, failure: null, hint: null, usage, cost };
       }
     }
-    throw new Error("the stream ended without an end");
+    throw new Error("the stream of the test call has no end event");
   });
 }
 
 export interface ModelChange {
   readonly provider: string;
   readonly model: string;
-  /** What is still missing before it can answer; null when nothing is. */
+  /** What is missing before the model can be used; null when nothing is. */
   readonly warning: string | null;
 }
 
-/** `model.api_key` belongs to the address it was written for. Another provider or address must not inherit it. */
-function refuseToMoveKey(ask: ModelAsk, { model }: ProviderSettings): void {
+/** `model.api_key` is the key of one address: another provider or address must not get it. */
+function refuseToMoveKey(selection: ModelSelection, { model }: ProviderSettings): void {
   if (model.apiKey === "" && model.keyVar === "") return;
-  const otherProvider = Boolean(ask.provider) && ask.provider !== model.provider;
-  const otherAddress = Boolean(ask.baseUrl) && !sameOrigin(ask.baseUrl ?? "", model.baseUrl);
+  const otherProvider = Boolean(selection.provider) && selection.provider !== model.provider;
+  const otherAddress = Boolean(selection.baseUrl) && !sameOrigin(selection.baseUrl ?? "", model.baseUrl);
   if (!otherProvider && !otherAddress) return;
   const name = model.apiKey === "" ? "model.key_env" : "model.api_key";
   throw new UserError(`${name} holds the key of ${model.baseUrl || model.provider || "the old provider"}`, {
@@ -195,39 +180,42 @@ function refuseToMoveKey(ask: ModelAsk, { model }: ProviderSettings): void {
 }
 
 /** Writes `model.default`, and `model.provider` and `model.base_url` when they are given. Checks the names first. */
-export async function setModel(home: Home, ask: ModelAsk & { readonly model: string }): Promise<ModelChange> {
-  const settings = openSettings(home);
-  const models = await open(home, NO_LEDGER);
-  if (ask.provider && ask.provider !== "auto" && !findProvider(ask.provider, models.settings)) {
-    const failed = resolveEndpoint(ask, await models.context());
+export async function setModel(
+  context: ModelsContext,
+  selection: ModelSelection & { readonly model: string },
+): Promise<ModelChange> {
+  const { settings } = context;
+  const models = await open(context, NO_LEDGER);
+  if (selection.provider && selection.provider !== "auto" && !findProvider(selection.provider, models.settings)) {
+    const failed = resolveEndpoint(selection, await models.context());
     throw new UserError(failed.ok ? "unknown provider" : failed.failure.message, {
       hint: "See: hermes model list",
       exitCode: 2,
     });
   }
-  refuseToMoveKey(ask, models.settings);
+  refuseToMoveKey(selection, models.settings);
   const { raw } = await settings.load();
   const written = raw.model !== null && typeof raw.model === "object";
   const before = models.settings.model;
-  const provider = ask.provider ?? before.provider;
+  const provider = selection.provider ?? before.provider;
   if (!written)
     await settings.set(
       "model",
       JSON.stringify({
-        default: ask.model,
-        ...(provider ? { provider } : {}),
-        ...(ask.baseUrl ? { base_url: ask.baseUrl } : {}),
+        default: selection.model,
+        provider: provider || undefined,
+        base_url: selection.baseUrl || undefined,
       }),
     );
   else {
-    await settings.set("model.default", ask.model);
-    if (ask.provider) await settings.set("model.provider", ask.provider);
+    await settings.set("model.default", selection.model);
+    if (selection.provider) await settings.set("model.provider", selection.provider);
     // An address belongs to the provider it was set for.
-    const moved = ask.provider !== undefined && ask.provider !== before.provider && before.baseUrl !== "";
-    if (ask.baseUrl || moved) await settings.set("model.base_url", ask.baseUrl ?? "");
+    const moved = selection.provider !== undefined && selection.provider !== before.provider && before.baseUrl !== "";
+    if (selection.baseUrl || moved) await settings.set("model.base_url", selection.baseUrl ?? "");
   }
-  const after = await open(home, NO_LEDGER);
+  const after = await open(context, NO_LEDGER);
   const resolved = resolveEndpoint({}, await after.context());
   const warning = resolved.ok ? null : `${resolved.failure.message}. ${resolved.failure.hint ?? ""}`.trim();
-  return { provider: resolved.ok ? resolved.endpoint.provider : provider || "auto", model: ask.model, warning };
+  return { provider: resolved.ok ? resolved.endpoint.provider : provider || "auto", model: selection.model, warning };
 }

@@ -1,11 +1,6 @@
-// What `hermes usage` does: the ledger, grouped, with the caps that apply.
-
-import { withLedger } from "../../app/ledger.ts";
-import { openSettings } from "../../config/api.ts";
-import type { Home } from "../../core/home.ts";
-import type { JsonObject } from "../../core/message.ts";
+// The report of `hermes usage`: the ledger in groups, and the spending caps.
 import { addUsage, NO_USAGE, type UsageGroup } from "../../core/usage.ts";
-import { type BudgetCaps, readProviderSettings } from "../settings.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 export type UsageGrouping = "model" | "purpose" | "session" | "day";
 
@@ -16,17 +11,28 @@ export interface UsageReport {
   readonly total: Omit<UsageGroup, "key">;
   /** Dollars since midnight, and the caps of the configuration. */
   readonly today: number;
-  readonly caps: BudgetCaps;
+  readonly caps: {
+    readonly dailyUsd?: number | undefined;
+    readonly sessionUsd?: number | undefined;
+    readonly jobUsd?: number | undefined;
+  };
 }
 
-export async function usageReport(home: Home, options: { days: number; by: UsageGrouping }): Promise<UsageReport> {
-  const { config } = await openSettings(home).inspect();
-  const { budget } = readProviderSettings(config as unknown as JsonObject, home.env);
+export async function usageReport(
+  { settings, withLedger }: ModelsContext,
+  options: { days: number; by: UsageGrouping },
+): Promise<UsageReport> {
+  const { budget } = (await settings.inspect()).config;
+  const caps = {
+    dailyUsd: budget.daily_usd ?? undefined,
+    sessionUsd: budget.session_usd ?? undefined,
+    jobUsd: budget.job_usd ?? undefined,
+  };
   const midnight = new Date();
   midnight.setHours(0, 0, 0, 0);
   const today = midnight.getTime() / 1000;
   const since = today - (options.days - 1) * 86_400;
-  return withLedger(home, async (ledger) => {
+  return withLedger(async (ledger) => {
     const groups = await ledger.report({ since, by: options.by });
     let total = { calls: 0, usage: NO_USAGE, usd: 0, unpriced: 0, assumedUsd: 0 };
     for (const group of groups) {
@@ -38,6 +44,6 @@ export async function usageReport(home: Home, options: { days: number; by: Usage
         assumedUsd: total.assumedUsd + group.assumedUsd,
       };
     }
-    return { ...options, groups, total, today: await ledger.spent({ since: today }), caps: budget };
+    return { ...options, groups, total, today: await ledger.spent({ since: today }), caps };
   });
 }

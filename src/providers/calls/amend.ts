@@ -1,4 +1,4 @@
-// What a request loses after a refusal, kept as data: each attempt is built anew from the request and these changes.
+// Changes to a request after a refusal. Each attempt is built from the original request and these changes.
 import type { ModelRequest } from "../../core/provider.ts";
 import type { ProviderQuirks } from "../quirks.ts";
 import type { Amendments } from "../transports/transport.ts";
@@ -14,7 +14,7 @@ export interface Changes {
 
 export const NO_CHANGES: Changes = { tried: new Set() };
 
-/** The changes after one more recovery; undefined when it was tried already (an image that is still too large is dropped). */
+/** The changes after one more recovery; undefined when it was tried before (an image that is still too large is dropped). */
 export function withRecovery(changes: Changes, actions: Actions): Changes | undefined {
   const asked = actions.recovery;
   if (asked === undefined) return undefined;
@@ -23,19 +23,19 @@ export function withRecovery(changes: Changes, actions: Actions): Changes | unde
   return {
     ...changes,
     tried: new Set([...changes.tried, recovery]),
-    ...(actions.maxOutputTokens === undefined ? {} : { maxOutputTokens: actions.maxOutputTokens }),
+    maxOutputTokens: actions.maxOutputTokens ?? changes.maxOutputTokens,
   };
 }
 
-export function amendmentsOf(changes: Changes): Amendments {
+export function amendmentsFor(changes: Changes): Amendments {
   const { tried } = changes;
   return {
-    ...(tried.has("strip_thinking") ? { stripReasoning: true } : {}),
-    ...(tried.has("drop_images") ? { stripImages: true } : {}),
-    ...(tried.has("shrink_images") ? { maxImageBytes: MAX_IMAGE_BYTES } : {}),
-    ...(tried.has("strip_schema_patterns") ? { plainSchemas: true } : {}),
-    ...(tried.has("drop_temperature") ? { omitTemperature: true } : {}),
-    ...(tried.has("drop_max_tokens") ? { omitMaxTokens: true } : {}),
+    stripReasoning: tried.has("strip_thinking"),
+    stripImages: tried.has("drop_images"),
+    maxImageBytes: tried.has("shrink_images") ? MAX_IMAGE_BYTES : undefined,
+    plainSchemas: tried.has("strip_schema_patterns"),
+    omitTemperature: tried.has("drop_temperature"),
+    omitMaxTokens: tried.has("drop_max_tokens"),
   };
 }
 

@@ -1,4 +1,4 @@
-// One call to one endpoint with one key: its events are passed on, its end is measured and entered in the ledger.
+// One call to one endpoint with one key: yields its events and records its usage and cost in the ledger.
 import type { AssistantMessage } from "../../core/message.ts";
 import type { ModelRequest } from "../../core/provider.ts";
 import { type Cost, type LedgerEntry, NO_USAGE, promptTokens, type Usage, type UsageLedger } from "../../core/usage.ts";
@@ -17,16 +17,16 @@ import {
   type TransportLimits,
 } from "../transports/transport.ts";
 import { estimatedUsage } from "../transports/usage-map.ts";
-import { amendmentsOf, type Changes, quirksWith, requestWith } from "./amend.ts";
+import { amendmentsFor, type Changes, quirksWith, requestWith } from "./amend.ts";
 
-/** What every attempt needs; the same for all of a client. */
+/** What all attempts of a client need. */
 export interface AttemptTools {
   readonly credentials: Credentials;
   readonly ledger: UsageLedger;
   readonly facts: ModelFacts;
   readonly cacheTtl: "5m" | "1h";
   transport(name: Endpoint["transport"]): Promise<Transport>;
-  /** Told of trouble with the ledger or the key file: neither may stop an answer. */
+  /** Gets errors of the ledger and the key file: neither may stop an answer. */
   onError(error: unknown): void;
   readonly fetch?: typeof fetch | undefined;
 }
@@ -39,28 +39,28 @@ export interface AttemptPlan {
   readonly changes: Changes;
   readonly timeouts: TransportLimits;
   readonly signal: AbortSignal;
-  /** The person's own price, when it is meant for this model. */
+  /** The price that the user set, when it applies to this model. */
   readonly prices?: Prices | undefined;
 }
 
 export interface AttemptEnd {
   readonly done?: TransportDone | undefined;
   readonly cost: Cost;
-  /** As reported, or estimated for an answer that broke off. */
+  /** As reported, or estimated for an incomplete answer. */
   readonly usage: Usage;
   readonly error?: unknown;
-  /** Text that was passed on. */
+  /** The text that was yielded. */
   readonly text: string;
-  /** Anything was passed on: text, reasoning, the start of a tool call. */
+  /** Anything was yielded: text, reasoning, the start of a tool call. */
   readonly delivered: boolean;
   readonly toolStarted: boolean;
-  /** When something last arrived; the start of the call when nothing did. */
-  readonly lastLife: number;
+  /** The time of the last event; the start of the call when there was none. */
+  readonly lastEventAt: number;
 }
 
 const FREE: Cost = { usd: 0, status: "estimated", source: "none" };
 
-/** Sign-in tokens of the maker are sent as bearer tokens, to the maker's own host only. */
+/** Sign-in tokens of Anthropic are sent as bearer tokens, to the host of Anthropic only. */
 function authStyle(plan: AttemptPlan): Pick<TransportCall["endpoint"], "authStyle"> {
   const { spec, transport } = plan.endpoint;
   const value = plan.lease.value ?? "";
@@ -70,8 +70,8 @@ function authStyle(plan: AttemptPlan): Pick<TransportCall["endpoint"], "authStyl
   return signIn ? { authStyle: "bearer" } : {};
 }
 
-/** The transport's call, built anew from the request and the changes: nothing of an earlier attempt sticks to it. */
-function callOf(plan: AttemptPlan, tools: AttemptTools): TransportCall {
+/** Built from the original request and the changes, so that nothing of an earlier attempt remains. */
+function buildCall(plan: AttemptPlan, tools: AttemptTools): TransportCall {
   const { endpoint, changes } = plan;
   const request = requestWith(plan.request, changes);
   const extraBody = { ...endpoint.extraBody, ...request.extraBody };
@@ -83,12 +83,12 @@ function callOf(plan: AttemptPlan, tools: AttemptTools): TransportCall {
     signal: plan.signal,
     timeouts: plan.timeouts,
     cacheTtl: tools.cacheTtl,
-    amend: amendmentsOf(changes),
-    ...(tools.fetch ? { fetch: tools.fetch } : {}),
+    amend: amendmentsFor(changes),
+    fetch: tools.fetch,
   };
 }
 
-function reached(error: unknown): boolean {
+function reachedServer(error: unknown): boolean {
   return !(error instanceof TransportError && error.kind === "network");
 }
 
@@ -100,28 +100,28 @@ class Attempt {
   reasoning = "";
   delivered = false;
   toolStarted = false;
-  lastLife = Date.now();
+  lastEventAt = Date.now();
   done: TransportDone | undefined;
   error: unknown;
   cost: Cost = FREE;
   usage: Usage = NO_USAGE;
-  readonly #listed: Promise<Prices | undefined>;
+  readonly #listedPrices: Promise<Prices | undefined>;
 
   constructor(plan: AttemptPlan, tools: AttemptTools) {
     this.plan = plan;
     this.tools = tools;
-    // The price list is fetched beside the call, so that knowing the cost never delays the answer.
-    this.#listed = this.#known(undefined)
+    // The price list is fetched during the call, so that it does not delay the answer.
+    this.#listedPrices = this.#findPrices(undefined)
       ? Promise.resolve(undefined)
       : tools.facts.prices(plan.endpoint, plan.lease.value).catch(() => undefined);
   }
 
-  #known(listed: Prices | undefined) {
+  #findPrices(listed: Prices | undefined) {
     return pricesFor(this.plan.endpoint, { override: this.plan.prices, listed });
   }
 
   note(event: TransportEvent): void {
-    this.lastLife = Date.now();
+    this.lastEventAt = Date.now();
     if (event.type === "done") {
       this.done = event;
       return;
@@ -132,28 +132,28 @@ class Attempt {
     if (event.type === "tool_call_started") this.toolStarted = true;
   }
 
-  async #costOf(usage: Usage): Promise<Cost> {
+  async #calculateCost(usage: Usage): Promise<Cost> {
     const reported = this.done?.reportedCostUsd;
     if (reported !== undefined) return { usd: reported, status: "actual", source: "provider_cost_api" };
-    return calculateCost(this.plan.endpoint, usage, this.#known(await this.#listed));
+    return calculateCost(this.plan.endpoint, usage, this.#findPrices(await this.#listedPrices));
   }
 
-  /** For an answer that broke off: what the server had told, completed by an estimate of what was passed on. */
-  #brokenUsage(): Usage {
+  /** For an incomplete answer: the usage that the server reported, with an estimate of the output. */
+  #incompleteUsage(): Usage {
     const { error, plan } = this;
     const message: AssistantMessage = { role: "assistant", content: this.text, reasoning: this.reasoning };
     const estimate = estimatedUsage(plan.request, message);
-    const told = error instanceof TransportError ? error.usage : undefined;
-    if (told === undefined || promptTokens(told) === 0) return estimate;
-    return { ...told, output: Math.max(told.output, estimate.output) };
+    const reported = error instanceof TransportError ? error.usage : undefined;
+    if (reported === undefined || promptTokens(reported) === 0) return estimate;
+    return { ...reported, output: Math.max(reported.output, estimate.output) };
   }
 
   async #record(outcome: LedgerEntry["outcome"]): Promise<void> {
     const { request, endpoint } = this.plan;
-    const usage = this.done?.usage ?? (this.delivered ? this.#brokenUsage() : NO_USAGE);
+    const usage = this.done?.usage ?? (this.delivered ? this.#incompleteUsage() : NO_USAGE);
     this.usage = usage;
-    // A refused call is not charged; one that broke off is, by about what had been read and written.
-    this.cost = this.done || this.delivered ? await this.#costOf(usage) : FREE;
+    // A refused call costs nothing; an incomplete answer costs about what was read and written.
+    this.cost = this.done || this.delivered ? await this.#calculateCost(usage) : FREE;
     await this.tools.ledger.record({
       at: this.startedAt / 1000,
       purpose: request.purpose,
@@ -169,9 +169,9 @@ class Attempt {
     });
   }
 
-  /** Books the attempt. Runs on every way out, also when the reader walks away. */
+  /** Records the attempt. Runs on every exit, including a consumer that stops early. */
   async finish(): Promise<void> {
-    if (this.error !== undefined && !reached(this.error)) return;
+    if (this.error !== undefined && !reachedServer(this.error)) return;
     const interrupted = this.done === undefined && (this.error === undefined || this.plan.signal.aborted);
     const outcome = this.done ? "ok" : interrupted ? "interrupted" : "failed";
     const { credentials, onError } = this.tools;
@@ -182,21 +182,21 @@ class Attempt {
   }
 
   end(): AttemptEnd {
-    const { done, cost, usage, error, text, delivered, toolStarted, lastLife } = this;
+    const { done, cost, usage, error, text, delivered, toolStarted, lastEventAt } = this;
     return {
       cost,
       usage,
       text,
       delivered,
       toolStarted,
-      lastLife,
-      ...(done ? { done } : {}),
-      ...(error === undefined ? {} : { error }),
+      lastEventAt,
+      done,
+      error,
     };
   }
 }
 
-/** Yields what the transport says before its end; returns how it ended. Never throws. */
+/** Yields the events of the transport and returns how the attempt ended. Never throws. */
 export async function* runAttempt(
   plan: AttemptPlan,
   tools: AttemptTools,
@@ -204,11 +204,11 @@ export async function* runAttempt(
   const attempt = new Attempt(plan, tools);
   try {
     const transport = await tools.transport(plan.endpoint.transport);
-    for await (const event of transport.stream(callOf(plan, tools))) {
+    for await (const event of transport.stream(buildCall(plan, tools))) {
       attempt.note(event);
       if (event.type !== "done") yield event;
     }
-    if (!attempt.done) attempt.error = new TransportError("the answer ended without its end", { kind: "cut" });
+    if (!attempt.done) attempt.error = new TransportError("the answer ended before it was complete", { kind: "cut" });
   } catch (error) {
     attempt.error = error;
   } finally {
@@ -217,7 +217,7 @@ export async function* runAttempt(
   return attempt.end();
 }
 
-/** A broken-off answer that can be continued from where it stopped: text had been shown, and no tool call had begun. */
+/** An incomplete answer that can be continued: text was shown, and no tool call had begun. */
 export function acceptablePartial(end: AttemptEnd): AssistantMessage | undefined {
   const { error } = end;
   if (!(error instanceof TransportError) || error.status !== undefined || error.kind === "aborted") return undefined;

@@ -1,11 +1,12 @@
-// From a transport's error to the facts that the classification wants.
+// Converts errors of transports to the facts that the classification needs.
 import type { ModelRequest } from "../../core/provider.ts";
 import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../../core/tokens.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { epochMs } from "../keys/cool-down.ts";
 import { TransportError } from "../transports/transport.ts";
 import type { CallError } from "./classify.ts";
 
-const TRANSPORT_OF: { readonly [kind: string]: CallError["transport"] } = {
+const CONNECTION_BY_KIND: { readonly [kind: string]: CallError["transport"] } = {
   cut: "cut",
   malformed: "malformed",
   network: "connection",
@@ -34,7 +35,7 @@ export function retryAfterMs(headers: { readonly [name: string]: string }, now: 
   return reset !== undefined && reset > now ? reset - now : undefined;
 }
 
-/** The innermost text of an error body: OpenRouter wraps the upstream's own error in `metadata.raw`. */
+/** The messages of an error body. OpenRouter wraps the error of the upstream host in `metadata.raw`. */
 function messageIn(body: string): string {
   try {
     const parsed = JSON.parse(body) as {
@@ -55,7 +56,7 @@ function messageIn(body: string): string {
   }
 }
 
-/** How large the request is, for telling an overflow from a mere disconnect. */
+/** The size of the request: a disconnect on a large one may be an overflow. */
 export function bodySize(request: ModelRequest, window: number): NonNullable<CallError["size"]> {
   const tokens =
     estimateTextTokens(request.system) + estimateMessagesTokens(request.messages) + estimateSchemaTokens(request.tools);
@@ -64,16 +65,14 @@ export function bodySize(request: ModelRequest, window: number): NonNullable<Cal
 
 export function toCallError(error: unknown, size: () => NonNullable<CallError["size"]>, now: number): CallError {
   if (!(error instanceof TransportError)) {
-    return { message: error instanceof Error ? error.message : String(error), size: size() };
+    return { message: errorMessage(error), size: size() };
   }
-  const transport = error.status === undefined ? TRANSPORT_OF[error.kind] : undefined;
-  const retry = retryAfterMs(error.headers, now);
   return {
     message: error.body ? messageIn(error.body).slice(0, 4_000) : error.message,
     size: size(),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.code === undefined ? {} : { code: error.code }),
-    ...(retry === undefined ? {} : { retryAfterMs: retry }),
-    ...(transport === undefined ? {} : { transport }),
+    status: error.status,
+    code: error.code,
+    retryAfterMs: retryAfterMs(error.headers, now),
+    transport: error.status === undefined ? CONNECTION_BY_KIND[error.kind] : undefined,
   };
 }

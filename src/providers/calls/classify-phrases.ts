@@ -1,4 +1,4 @@
-// The words by which providers name their troubles. Matched in lower case.
+// Phrases in the error messages of providers, in lower case.
 
 export const BILLING = [
   "account deactivated",
@@ -41,7 +41,7 @@ export const RATE = [
   "try again in",
 ];
 
-/** A limit that may be one of money or one of speed: only a cue that it passes by itself makes it a rate limit. */
+/** A limit of money or of rate: it is a rate limit only if the text also says that it will pass. */
 export const AMBIGUOUS_LIMIT = ["usage limit", "quota", "limit exceeded"];
 export const TRANSIENT_CUES = [
   "periodic",
@@ -155,7 +155,7 @@ export const DISCONNECT = [
   "unexpected eof",
 ];
 
-/** Parameters that some models refuse; the call is repeated without the one that the message names. */
+/** A refused parameter: the call is repeated without the one that the message names. */
 export const REFUSED_PARAMETER =
   /(unsupported|not supported|unknown|unrecognized|deprecated|does not support|not permitted|only the default)/;
 

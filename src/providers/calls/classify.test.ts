@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Actions, type CallError, classify, limitInText } from "./classify.ts";
+import { type Actions, type CallError, classify, findLimit } from "./classify.ts";
 
 const WHO = { provider: "p", model: "m", label: "The provider" };
 const LARGE = { tokens: 90_000, messages: 100, window: 200_000 };
 const SMALL = { tokens: 900, messages: 3, window: 200_000 };
 
 function flags(actions: Actions): string {
-  const names = (["retry", "compress", "rotate", "fallback"] as const).filter((name) => actions[name]);
+  const names = (["retry", "compact", "rotate", "fallback"] as const).filter((name) => actions[name]);
   return [...names, ...(actions.recovery ? [actions.recovery] : [])].join(" ");
 }
 
@@ -22,7 +22,7 @@ const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] =
     "long context plan",
     { status: 429, message: "Extra usage is required for long context requests" },
     "long_context_tier",
-    "retry compress",
+    "retry compact",
   ],
   [
     "grammar",
@@ -68,24 +68,24 @@ const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] =
     "overflow words",
     { status: 400, message: "This model's maximum context length is 8192 tokens" },
     "context_overflow",
-    "retry compress",
+    "retry compact",
   ],
   [
     "overflow code",
     { status: 400, code: "context_length_exceeded", message: "too big" },
     "context_overflow",
-    "retry compress",
+    "retry compact",
   ],
-  ["overflow in Chinese", { status: 400, message: "输入超过最大长度" }, "context_overflow", "retry compress"],
-  ["bare 400 on a large session", { status: 400, message: "Error", size: LARGE }, "context_overflow", "retry compress"],
+  ["overflow in Chinese", { status: 400, message: "输入超过最大长度" }, "context_overflow", "retry compact"],
+  ["bare 400 on a large session", { status: 400, message: "Error", size: LARGE }, "context_overflow", "retry compact"],
   ["bare 400 on a small session", { status: 400, message: "Error", size: SMALL }, "format_error", "fallback"],
   [
     "disconnect on a large session",
     { transport: "cut", message: "", size: { ...LARGE, tokens: 130_000 } },
     "context_overflow",
-    "retry compress",
+    "retry compact",
   ],
-  ["413", { status: 413, message: "" }, "payload_too_large", "retry compress"],
+  ["413", { status: 413, message: "" }, "payload_too_large", "retry compact"],
   ["image size", { status: 400, message: "image exceeds 5 MB maximum" }, "image_too_large", "retry shrink_images"],
   [
     "blind model",
@@ -124,18 +124,18 @@ const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] =
   ],
 ];
 
-describe("the error table", () => {
+describe("classification of errors", () => {
   test.each(ROWS)("%s", (_name, facts, kind, actions) => {
     const verdict = classify({ message: "", ...facts }, WHO);
     expect([verdict.failure.kind, flags(verdict.actions)]).toEqual([kind, actions]);
   });
 
-  test("a rate limit takes the wait from the header, else from the words", () => {
+  test("the wait after a rate limit comes from the header, else from the text", () => {
     expect(classify({ status: 429, message: "try again in 1m30s" }, WHO).failure.retryAfterMs).toBe(90_000);
     expect(classify({ status: 429, message: "try again in 9s", retryAfterMs: 5 }, WHO).failure.retryAfterMs).toBe(5);
   });
 
-  test("every failure names a kind and one short sentence, whatever the text", () => {
+  test("every failure has a kind and one short sentence", () => {
     fc.assert(
       fc.property(fc.string(), fc.option(fc.integer({ min: 300, max: 600 }), { nil: undefined }), (message, status) => {
         const { failure } = classify({ message, ...(status === undefined ? {} : { status }) }, WHO);
@@ -151,7 +151,7 @@ describe("the error table", () => {
     ["the request exceeds the available context size (8,192 tokens)", undefined],
     ["max_model_len=32768", 32_768],
   ])("reads the limit in %j", (message, limit) => {
-    if (limit !== undefined) expect(limitInText(message)).toBe(limit);
-    else expect([undefined, 8192]).toContain(limitInText(message));
+    if (limit !== undefined) expect(findLimit(message)).toBe(limit);
+    else expect([undefined, 8192]).toContain(findLimit(message));
   });
 });

@@ -1,19 +1,19 @@
-// What went wrong with a call, and what to do about it. Pure: facts in, a failure and its actions out.
+// Classifies a failed call and decides what to do about it. Pure.
 import type { Failure, FailureKind } from "../../core/failure.ts";
-import { delayInText } from "../keys/cool-down.ts";
-import * as words from "./classify-phrases.ts";
+import { parseDelay } from "../keys/cool-down.ts";
+import * as phrases from "./classify-phrases.ts";
 
-/** What is known about a call that did not succeed. */
+/** The facts about a failed call. */
 export interface CallError {
   readonly status?: number | undefined;
-  /** The provider's own code or type from the body. */
+  /** The code or type in the error body. */
   readonly code?: string | undefined;
-  /** The provider's text, inner messages included. */
+  /** The text of the provider, with inner messages. */
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
   /** How the connection ended, when no status decides. */
   readonly transport?: "timeout" | "connection" | "tls" | "cut" | "malformed" | undefined;
-  /** Size of the request, for telling an overflow from a plain disconnect. */
+  /** Size of the request: a disconnect on a large one may be an overflow. */
   readonly size?: { readonly tokens: number; readonly messages: number; readonly window: number };
 }
 
@@ -32,11 +32,11 @@ export type Recovery =
 export interface Actions {
   /** Repeat after a pause. */
   readonly retry: boolean;
-  /** The conversation must shrink first; the caller's work. */
-  readonly compress: boolean;
+  /** The caller must compact the conversation first. */
+  readonly compact: boolean;
   /** Try another key of the same provider. */
   readonly rotate: boolean;
-  /** Go on to the next provider when there is one. */
+  /** Use the next provider when there is one. */
   readonly fallback: boolean;
   readonly recovery?: Recovery | undefined;
   /** For `lower_max_tokens`: what the provider would accept. */
@@ -48,55 +48,54 @@ export interface Verdict {
   readonly actions: Actions;
 }
 
-/** The table: one row per kind. */
 const ACTIONS: { readonly [kind in FailureKind]: Actions } = {
-  thinking_signature: { retry: true, compress: false, rotate: false, fallback: false, recovery: "strip_thinking" },
-  long_context_tier: { retry: true, compress: true, rotate: false, fallback: false },
+  thinking_signature: { retry: true, compact: false, rotate: false, fallback: false, recovery: "strip_thinking" },
+  long_context_tier: { retry: true, compact: true, rotate: false, fallback: false },
   llama_cpp_grammar_pattern: {
     retry: true,
-    compress: false,
+    compact: false,
     rotate: false,
     fallback: false,
     recovery: "strip_schema_patterns",
   },
-  auth: { retry: false, compress: false, rotate: true, fallback: true },
-  billing: { retry: false, compress: false, rotate: true, fallback: true },
-  rate_limit: { retry: true, compress: false, rotate: true, fallback: true },
-  overloaded: { retry: true, compress: false, rotate: false, fallback: false },
-  server_error: { retry: true, compress: false, rotate: false, fallback: false },
-  timeout: { retry: true, compress: false, rotate: false, fallback: false },
-  context_overflow: { retry: true, compress: true, rotate: false, fallback: false },
-  payload_too_large: { retry: true, compress: true, rotate: false, fallback: false },
-  image_too_large: { retry: true, compress: false, rotate: false, fallback: false, recovery: "shrink_images" },
-  model_not_found: { retry: false, compress: false, rotate: false, fallback: true },
-  provider_policy_blocked: { retry: false, compress: false, rotate: false, fallback: false },
-  content_filter: { retry: false, compress: false, rotate: false, fallback: true },
-  format_error: { retry: false, compress: false, rotate: false, fallback: true },
-  budget_exceeded: { retry: false, compress: false, rotate: false, fallback: false },
-  not_configured: { retry: false, compress: false, rotate: false, fallback: true },
-  interrupted: { retry: false, compress: false, rotate: false, fallback: false },
-  unknown: { retry: true, compress: false, rotate: false, fallback: false },
+  auth: { retry: false, compact: false, rotate: true, fallback: true },
+  billing: { retry: false, compact: false, rotate: true, fallback: true },
+  rate_limit: { retry: true, compact: false, rotate: true, fallback: true },
+  overloaded: { retry: true, compact: false, rotate: false, fallback: false },
+  server_error: { retry: true, compact: false, rotate: false, fallback: false },
+  timeout: { retry: true, compact: false, rotate: false, fallback: false },
+  context_overflow: { retry: true, compact: true, rotate: false, fallback: false },
+  payload_too_large: { retry: true, compact: true, rotate: false, fallback: false },
+  image_too_large: { retry: true, compact: false, rotate: false, fallback: false, recovery: "shrink_images" },
+  model_not_found: { retry: false, compact: false, rotate: false, fallback: true },
+  provider_policy_blocked: { retry: false, compact: false, rotate: false, fallback: false },
+  content_filter: { retry: false, compact: false, rotate: false, fallback: true },
+  format_error: { retry: false, compact: false, rotate: false, fallback: true },
+  budget_exceeded: { retry: false, compact: false, rotate: false, fallback: false },
+  not_configured: { retry: false, compact: false, rotate: false, fallback: true },
+  interrupted: { retry: false, compact: false, rotate: false, fallback: false },
+  unknown: { retry: true, compact: false, rotate: false, fallback: false },
 };
 
 const LONG_TIER_WINDOW = 200_000;
 
-function has(text: string, phrases: readonly string[]): boolean {
-  return phrases.some((phrase) => text.includes(phrase));
+function has(text: string, list: readonly string[]): boolean {
+  return list.some((phrase) => text.includes(phrase));
 }
 
-/** `usage limit` and the like: a rate limit only beside a sign that it passes. */
+/** `usage limit` and similar texts mean a rate limit only if the text says that it will pass. */
 function limitKind(text: string): "billing" | "rate_limit" | undefined {
-  if (has(text, words.BILLING)) return "billing";
-  if (has(text, words.RATE)) return "rate_limit";
-  if (!has(text, words.AMBIGUOUS_LIMIT)) return undefined;
-  return has(text, words.TRANSIENT_CUES) ? "rate_limit" : "billing";
+  if (has(text, phrases.BILLING)) return "billing";
+  if (has(text, phrases.RATE)) return "rate_limit";
+  if (!has(text, phrases.AMBIGUOUS_LIMIT)) return undefined;
+  return has(text, phrases.TRANSIENT_CUES) ? "rate_limit" : "billing";
 }
 
 function special(failure: CallError, text: string): FailureKind | undefined {
   const { status } = failure;
   if (status === 400 && text.includes("signature") && text.includes("thinking")) return "thinking_signature";
   if (status === 429 && text.includes("extra usage") && text.includes("long context")) return "long_context_tier";
-  if ((status === 400 || status === 500) && has(text, words.GRAMMAR)) return "llama_cpp_grammar_pattern";
+  if ((status === 400 || status === 500) && has(text, phrases.GRAMMAR)) return "llama_cpp_grammar_pattern";
   return undefined;
 }
 
@@ -111,17 +110,17 @@ function largeForDisconnect(size: CallError["size"]): boolean {
 }
 
 function isFiltered(failure: CallError, text: string): boolean {
-  return words.FILTER_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, words.FILTER);
+  return phrases.FILTER_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, phrases.FILTER);
 }
 
 function badRequest(failure: CallError, text: string): FailureKind {
   if (isFiltered(failure, text)) return "content_filter";
-  if (has(text, words.IMAGE_SIZE)) return "image_too_large";
-  if (words.OVERFLOW_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, words.OVERFLOW))
+  if (has(text, phrases.IMAGE_SIZE)) return "image_too_large";
+  if (phrases.OVERFLOW_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, phrases.OVERFLOW))
     return "context_overflow";
   if (
-    words.MODEL_CODES.has(failure.code?.toLowerCase() ?? "") ||
-    (text.includes("model") && has(text, words.MODEL_MISSING))
+    phrases.MODEL_CODES.has(failure.code?.toLowerCase() ?? "") ||
+    (text.includes("model") && has(text, phrases.MODEL_MISSING))
   )
     return "model_not_found";
   const limit = limitKind(text);
@@ -138,60 +137,60 @@ function byStatus(failure: CallError, text: string): FailureKind | undefined {
     case 401:
       return "auth";
     case 402:
-      return limitKind(text) === "rate_limit" || has(text, words.TRANSIENT_CUES) ? "rate_limit" : "billing";
+      return limitKind(text) === "rate_limit" || has(text, phrases.TRANSIENT_CUES) ? "rate_limit" : "billing";
     case 403:
-      return /(key|spend\w*|credit) limit/.test(text) || has(text, words.BILLING) ? "billing" : "auth";
+      return /(key|spend\w*|credit) limit/.test(text) || has(text, phrases.BILLING) ? "billing" : "auth";
     case 404:
-      if (has(text, words.POLICY)) return "provider_policy_blocked";
-      return has(text, words.MODEL_MISSING) || text.includes("model") ? "model_not_found" : "unknown";
+      if (has(text, phrases.POLICY)) return "provider_policy_blocked";
+      return has(text, phrases.MODEL_MISSING) || text.includes("model") ? "model_not_found" : "unknown";
     case 408:
       return "timeout";
     case 413:
       return "payload_too_large";
     case 429:
-      return has(text, words.BILLING) && !has(text, words.TRANSIENT_CUES) ? "billing" : "rate_limit";
+      return has(text, phrases.BILLING) && !has(text, phrases.TRANSIENT_CUES) ? "billing" : "rate_limit";
     case 503:
     case 529:
       return "overloaded";
     default:
       if (status >= 500)
-        return has(text, words.OVERFLOW) && !has(text, words.RATE) ? "context_overflow" : "server_error";
+        return has(text, phrases.OVERFLOW) && !has(text, phrases.RATE) ? "context_overflow" : "server_error";
       return status >= 400 ? badRequest(failure, text) : undefined;
   }
 }
 
 function byCode(failure: CallError): FailureKind | undefined {
   const code = failure.code?.toLowerCase() ?? "";
-  if (words.BILLING_CODES.has(code)) return "billing";
-  if (words.RATE_CODES.has(code)) return "rate_limit";
-  if (words.MODEL_CODES.has(code)) return "model_not_found";
-  if (words.OVERFLOW_CODES.has(code)) return "context_overflow";
-  if (words.FILTER_CODES.has(code)) return "content_filter";
+  if (phrases.BILLING_CODES.has(code)) return "billing";
+  if (phrases.RATE_CODES.has(code)) return "rate_limit";
+  if (phrases.MODEL_CODES.has(code)) return "model_not_found";
+  if (phrases.OVERFLOW_CODES.has(code)) return "context_overflow";
+  if (phrases.FILTER_CODES.has(code)) return "content_filter";
   if (code === "overloaded_error") return "overloaded";
   return code === "authentication_error" ? "auth" : undefined;
 }
 
 function byText(text: string): FailureKind | undefined {
-  if (has(text, words.IMAGE_SIZE)) return "image_too_large";
+  if (has(text, phrases.IMAGE_SIZE)) return "image_too_large";
   const limit = limitKind(text);
   if (limit) return limit;
-  if (has(text, words.OVERFLOW)) return "context_overflow";
+  if (has(text, phrases.OVERFLOW)) return "context_overflow";
   if (text.includes("overloaded")) return "overloaded";
-  if (has(text, words.AUTH)) return "auth";
-  return text.includes("model") && has(text, words.MODEL_MISSING) ? "model_not_found" : undefined;
+  if (has(text, phrases.AUTH)) return "auth";
+  return text.includes("model") && has(text, phrases.MODEL_MISSING) ? "model_not_found" : undefined;
 }
 
 function byTransport(failure: CallError, text: string): FailureKind | undefined {
   if (failure.transport === "tls") return "timeout";
   if (failure.transport === "timeout") return "timeout";
-  const gone = failure.transport === "cut" || has(text, words.DISCONNECT);
+  const gone = failure.transport === "cut" || has(text, phrases.DISCONNECT);
   if (gone && largeForDisconnect(failure.size)) return "context_overflow";
-  if (failure.transport !== undefined || gone || has(text, words.TIMED_OUT)) return "timeout";
+  if (failure.transport !== undefined || gone || has(text, phrases.TIMED_OUT)) return "timeout";
   return undefined;
 }
 
-/** The window that an overflow message names: the largest number that it calls a limit. */
-export function limitInText(text: string): number | undefined {
+/** The context window that an overflow message names. */
+export function findLimit(text: string): number | undefined {
   const match =
     /(?:maximum (?:context|prompt)(?: length| size)?(?: is| of)?|context (?:length|window|size)(?: is| of)?(?: only)?|max_model_len[^0-9]*|limit(?: is| of)|n_ctx[^0-9]*|> )\s*\(?([0-9][0-9,_]{2,})/i.exec(
       text,
@@ -200,8 +199,8 @@ export function limitInText(text: string): number | undefined {
   return Number.isFinite(value) && value >= 512 ? value : undefined;
 }
 
-/** `max_tokens` asked for more than is left: the number of tokens that are. */
-function roomInText(text: string): number | undefined {
+/** The number of output tokens that are left, from a message that `max_tokens` is too large. */
+function findOutputRoom(text: string): number | undefined {
   if (!/max_tokens|max_completion_tokens|max_output_tokens/.test(text)) return undefined;
   const match =
     /(?:available[_ ]tokens?|at most|less than or equal to|must be <=?|maximum allowed(?: number of output tokens)?(?: for [^ ]+)? is)[^0-9]{0,20}([0-9]{2,})/.exec(
@@ -213,13 +212,14 @@ function roomInText(text: string): number | undefined {
 
 function recoveryFor(kind: FailureKind, failure: CallError, text: string): Partial<Actions> {
   const status = failure.status ?? 0;
-  if (status >= 400 && status < 500 && has(text, words.IMAGE_REJECTED)) return { recovery: "drop_images", retry: true };
+  if (status >= 400 && status < 500 && has(text, phrases.IMAGE_REJECTED))
+    return { recovery: "drop_images", retry: true };
   if (text.includes("stream") && /not supported|unsupported|does not support/.test(text))
     return { recovery: "no_stream", retry: true };
-  const room = roomInText(text);
+  const room = findOutputRoom(text);
   if (room !== undefined && (kind === "context_overflow" || kind === "format_error"))
-    return { recovery: "lower_max_tokens", retry: true, compress: false, maxOutputTokens: room - 64 };
-  if (kind !== "format_error" || !words.REFUSED_PARAMETER.test(text)) return {};
+    return { recovery: "lower_max_tokens", retry: true, compact: false, maxOutputTokens: room - 64 };
+  if (kind !== "format_error" || !phrases.REFUSED_PARAMETER.test(text)) return {};
   if (text.includes("temperature")) return { recovery: "drop_temperature", retry: true };
   if (/max_(completion_|output_)?tokens/.test(text)) return { recovery: "drop_max_tokens", retry: true };
   return /reasoning|thinking|effort/.test(text) ? { recovery: "drop_reasoning", retry: true } : {};
@@ -255,11 +255,11 @@ const HINTS: { readonly [kind in FailureKind]?: string } = {
   overloaded: "Try again later, or set `fallback_providers`.",
   timeout: "Check the network and the base URL, or set `fallback_providers`.",
   model_not_found: "Choose another model: `hermes model set MODEL`.",
-  content_filter: "Say it in other words, or choose another model: `hermes model set MODEL`.",
+  content_filter: "Rephrase the request, or choose another model: `hermes model set MODEL`.",
   provider_policy_blocked: "Change the data policy in the provider's settings, or choose another model.",
 };
 
-function kindOf(failure: CallError, text: string): FailureKind {
+function failureKind(failure: CallError, text: string): FailureKind {
   return (
     special(failure, text) ??
     byStatus(failure, text) ??
@@ -270,28 +270,27 @@ function kindOf(failure: CallError, text: string): FailureKind {
   );
 }
 
-/** Classifies and says what to do. `who` names the provider and model for the message. */
+/** `who` names the provider and model in the message. */
 export function classify(details: CallError, who: { provider: string; model: string; label: string }): Verdict {
   const text = details.message.toLowerCase();
-  const kind = kindOf(details, text);
-  const retryAfterMs = details.retryAfterMs ?? (kind === "rate_limit" ? delayInText(details.message) : undefined);
+  const kind = failureKind(details, text);
+  const retryAfterMs = details.retryAfterMs ?? (kind === "rate_limit" ? parseDelay(details.message) : undefined);
   const limitTokens =
     kind === "context_overflow"
-      ? limitInText(details.message)
+      ? findLimit(details.message)
       : kind === "long_context_tier"
         ? LONG_TIER_WINDOW
         : undefined;
-  const hint = HINTS[kind];
   const detail = details.message.trim().replace(/\s+/g, " ").slice(0, 300);
   const failure: Failure = {
     kind,
     message: `${who.label} ${MESSAGES[kind]}${details.status ? ` (${details.status})` : ""}${detail ? `: ${detail}` : ""}`,
     provider: who.provider,
     model: who.model,
-    ...(hint ? { hint } : {}),
-    ...(details.status === undefined ? {} : { status: details.status }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(limitTokens === undefined ? {} : { limitTokens }),
+    hint: HINTS[kind],
+    status: details.status,
+    retryAfterMs,
+    limitTokens,
   };
   return { failure, actions: { ...ACTIONS[kind], ...recoveryFor(kind, details, text) } };
 }

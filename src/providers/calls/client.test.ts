@@ -47,7 +47,7 @@ function config(a: FakeLlm, b?: FakeLlm, extra: object = {}) {
 }
 
 describe("a call", () => {
-  test("streams text and ends with the whole answer, its use and its price", async () => {
+  test("streams text and ends with the whole answer, its usage and its cost", async () => {
     const a = await server({ script: [usage({ input: 1000, output: 500 }, text("Hello there."))] });
     const { client: model, ledger } = await client({ config: config(a) });
     const result = await send(model);
@@ -102,7 +102,7 @@ describe("a call", () => {
     expect(a.requests).toHaveLength(1);
   });
 
-  test("gives an overflow back for compression, and remembers the limit that was named", async () => {
+  test("returns an overflow for compaction and stores the limit in the message", async () => {
     const a = await server({ script: [overflow(8192), text("Short enough.")], models: [], flavour: "cloud" });
     const { client: model } = await client({ config: config(a) });
     const result = await send(model);
@@ -120,7 +120,7 @@ describe("a call", () => {
     expect(ledger.entries.map((entry) => entry.outcome)).toEqual(["failed", "failed", "failed"]);
   });
 
-  test("ends with the turn's own deadline, whatever the retries would like", async () => {
+  test("retries end with the deadline of the turn", async () => {
     const a = await server({ script: () => hang() });
     const { client: model } = await client({
       config: config(a, undefined, { agent: { api_max_retries: 50 } }),
@@ -133,7 +133,7 @@ describe("a call", () => {
     expect((await send(model)).failure?.message).toContain("time limit");
   });
 
-  test("tools between two calls do not use up the deadline", async () => {
+  test("time in tools does not count towards the deadline", async () => {
     const a = await server({ script: () => text("Still here.") });
     const { client: model } = await client({ config: config(a), time: { turnMs: 400 } });
     model.beginTurn();
@@ -142,7 +142,7 @@ describe("a call", () => {
     expect((await send(model)).text).toBe("Still here.");
   });
 
-  test("is interrupted at once, also in the pause before a retry", async () => {
+  test("an abort takes effect at once, even in the pause before a retry", async () => {
     const a = await server({ script: () => status(503) });
     const { client: model } = await client({
       config: config(a),
@@ -155,7 +155,7 @@ describe("a call", () => {
     expect((await sent).failure?.kind).toBe("interrupted");
   });
 
-  test("a connection that is refused is not entered in the ledger", async () => {
+  test("a refused connection is not recorded in the ledger", async () => {
     const a = await server();
     await a.close();
     const { client: model, ledger } = await client({ config: config(a) });
@@ -165,7 +165,7 @@ describe("a call", () => {
 });
 
 describe("a broken stream", () => {
-  test("text that was shown is handed over as incomplete, with the reason and an estimate of its use", async () => {
+  test("text that was shown is returned as incomplete, with the reason and an estimated usage", async () => {
     const a = await server({ script: [cut({ afterText: "Half an answer" })] });
     const { client: model, ledger } = await client({ config: config(a) });
     const result = await send(model);
@@ -180,14 +180,14 @@ describe("a broken stream", () => {
     expect(a.requests).toHaveLength(1);
   });
 
-  test("a stall after text stands too; a slow but living stream is not cut", async () => {
+  test("text before a stall is kept; a slow stream is not cut", async () => {
     const a = await server({ script: [hang("after_text", "So far"), drip("one two three four", { everyMs: 150 })] });
     const { client: model } = await client({ config: config(a), time: { interTokenMs: 500 } });
     expect((await send(model)).text).toBe("So far");
     expect((await send(model)).text).toBe("one two three four");
   });
 
-  test("a tool call in flight starts the answer over, and says so", async () => {
+  test("a stream that breaks in a tool call restarts the answer", async () => {
     const tool = { name: "read_file", args: { path: "notes.md" } };
     const a = await server({ script: [cut({ afterText: "Let me look.", calls: [tool] }), calls([tool])] });
     const { client: model } = await client({ config: config(a) });
@@ -211,7 +211,7 @@ describe("keys", () => {
     return { a, ...made, first, second };
   }
 
-  test("a refused key gives way to the next and rests", async () => {
+  test("a refused key cools down and the next one is used", async () => {
     for (const code of [401, 402]) {
       const {
         a,
@@ -228,7 +228,7 @@ describe("keys", () => {
     }
   });
 
-  test("a rate limit is tried once more on the same key, then on the next", async () => {
+  test("after a rate limit the same key is tried once more, then the next key", async () => {
     const { a, client: model } = await pooled({ script: [status(429), status(429), text("ok")] });
     expect((await send(model)).text).toBe("ok");
     expect(a.requests.map((request) => request.apiKey)).toEqual([
@@ -238,7 +238,7 @@ describe("keys", () => {
     ]);
   });
 
-  test("round robin takes turns; counts are kept", async () => {
+  test("round robin alternates; calls are counted", async () => {
     const {
       a,
       client: model,
@@ -299,7 +299,7 @@ describe("fallback", () => {
     expect(b.requests[0]?.apiKey).toBe("key-b");
   });
 
-  test("stays for the turn; the primary is back with the next one", async () => {
+  test("is used for the rest of the turn; the next turn starts with the primary", async () => {
     const a = await server({ script: [status(404, { message: "model not found" }), text("Primary again.")] });
     const b = await server({ script: () => text("Fallback.") });
     const { client: model } = await client({ config: config(a, b) });
@@ -310,7 +310,7 @@ describe("fallback", () => {
     expect((await send(model)).text).toBe("Primary again.");
   });
 
-  test("a primary that refused for its rate is left alone for a while", async () => {
+  test("a primary model is not used for a while after a rate limit", async () => {
     const a = await server({ script: [status(429), text("Primary again.")] });
     const b = await server({ script: () => text("Fallback.") });
     const { client: model } = await client({ config: config(a, b), time: { holdMs: 400 } });
@@ -332,7 +332,7 @@ describe("fallback", () => {
     expect((await send(model)).text).toBe("Legacy.");
   });
 
-  test("when nobody answers, the last failure is told", async () => {
+  test("when all models fail, the last failure is reported", async () => {
     const a = await server({ script: () => status(401) });
     const b = await server({ script: () => status(402) });
     const { client: model } = await client({ config: config(a, b) });
@@ -341,7 +341,7 @@ describe("fallback", () => {
 });
 
 describe("recoveries rebuild the request", () => {
-  test("a refused temperature is left out of the next attempt", async () => {
+  test("the next attempt does not send a refused temperature", async () => {
     const a = await server({
       script: [
         status(400, { message: "Unsupported parameter: 'temperature' is not supported with this model." }),
@@ -353,7 +353,7 @@ describe("recoveries rebuild the request", () => {
     expect(a.requests.map((request) => request.body.temperature)).toEqual([0.3, undefined]);
   });
 
-  test("schemas that a grammar cannot express lose their patterns", async () => {
+  test("patterns are removed from schemas that a grammar cannot express", async () => {
     const a = await server({ script: [status(400, { message: "failed to parse grammar" }), text("ok")] });
     const { client: model } = await client({ config: config(a) });
     const tools = [
@@ -367,7 +367,7 @@ describe("recoveries rebuild the request", () => {
     expect(a.requests.map((request) => request.raw.includes("pattern"))).toEqual([true, false]);
   });
 
-  test("images are dropped for a model that does not see", async () => {
+  test("images are removed for a model without vision", async () => {
     const a = await server({
       script: [status(400, { message: "This model does not support image input" }), text("ok")],
     });
@@ -385,7 +385,7 @@ describe("recoveries rebuild the request", () => {
     expect(a.requests.map((request) => request.messages[0]?.images)).toEqual([1, 0]);
   });
 
-  test("an output limit that is too high is lowered to what is left", async () => {
+  test("an output limit that is too high is lowered to the tokens left", async () => {
     const a = await server({
       script: [status(400, { message: "max_tokens is too large: at most 1000 tokens are available" }), text("ok")],
     });

@@ -1,9 +1,10 @@
-// A connected model: one turn's deadline over all layers, retries, key rotation, recoveries, fallbacks, caps.
+// The client of a model: retries, key rotation, recoveries, fallbacks and spending caps, under one deadline per turn.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Failure } from "../../core/failure.ts";
 import type { AssistantMessage } from "../../core/message.ts";
 import type { ModelEvent, ModelIdentity, ModelLimits, ModelRequest, Provider } from "../../core/provider.ts";
-import { type Endpoint, identityOf, sameModel } from "../endpoint.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import { type Endpoint, modelIdentity, sameModel } from "../endpoint.ts";
 import type { Lease } from "../keys/credentials.ts";
 import { nativeName } from "../native-name.ts";
 import { cacheLayoutFor, type ProviderQuirks } from "../quirks.ts";
@@ -24,14 +25,14 @@ export interface ClientOptions extends AttemptTools {
 }
 
 interface Turn {
-  /** Shared by every retry, rotation and fallback. It starts anew after an answer: tools and answers are progress. */
+  /** Shared by every retry, rotation and fallback. It restarts after each answer. */
   deadline: number;
   answered: boolean;
   /** Position in the chain; only moves forward within a turn. */
   index: number;
 }
 
-/** What is known about one endpoint while a call is being made on it. */
+/** The state of one request on one endpoint. */
 interface Stage {
   readonly endpoint: Endpoint;
   readonly request: ModelRequest;
@@ -41,7 +42,7 @@ interface Stage {
   attempts: number;
   readonly triedKeys: Set<string>;
   readonly rateRefusals: Map<string, number>;
-  lastLife: number;
+  lastEventAt: number;
 }
 
 type StageEnd =
@@ -70,7 +71,7 @@ export class ProviderClient implements Provider {
   }
 
   get identity(): ModelIdentity {
-    return identityOf(this.#options.primary);
+    return modelIdentity(this.#options.primary);
   }
 
   get caching(): { readonly enabled: boolean; readonly label: string } {
@@ -78,16 +79,16 @@ export class ProviderClient implements Provider {
     const layout = cacheLayoutFor(primary.transport, primary.model, primary.spec.quirks ?? {});
     return layout === null
       ? { enabled: false, label: "prompt caching: up to the provider" }
-      : { enabled: true, label: `prompt caching: on (${settings.cacheTtl}, ${layout})` };
+      : { enabled: true, label: `prompt caching: on (${settings.config.prompt_caching.cache_ttl}, ${layout})` };
   }
 
-  /** The window of the model in use: after a fallback that of the fallback. */
+  /** The limits of the model in use, which may be a fallback. */
   async limits(signal?: AbortSignal): Promise<ModelLimits> {
     const endpoint = this.#chain[this.#turn?.index ?? 0] ?? this.#options.primary;
-    return this.#limitsOf(endpoint, signal);
+    return this.#endpointLimits(endpoint, signal);
   }
 
-  #limitsOf(endpoint: Endpoint, signal?: AbortSignal): Promise<ModelLimits> {
+  #endpointLimits(endpoint: Endpoint, signal?: AbortSignal): Promise<ModelLimits> {
     const { facts, credentials } = this.#options;
     const key = async () => (await credentials.lease(endpoint.keys, endpoint.baseUrl))?.value ?? null;
     return facts.limits(endpoint, key, signal);
@@ -110,14 +111,14 @@ export class ProviderClient implements Provider {
     if (turn.answered) turn.deadline = Date.now() + this.#options.settings.time.turnMs;
     turn.answered = false;
     try {
-      yield* this.#overChain(request, signal, turn);
+      yield* this.#tryChain(request, signal, turn);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      yield { type: "failed", failure: { kind: "unknown", message: `The call could not be made: ${message}` } };
+      const message = `The call could not be made: ${errorMessage(error)}`;
+      yield { type: "failed", failure: { kind: "unknown", message } };
     }
   }
 
-  async *#overChain(request: ModelRequest, signal: AbortSignal, turn: Turn): AsyncGenerator<ModelEvent> {
+  async *#tryChain(request: ModelRequest, signal: AbortSignal, turn: Turn): AsyncGenerator<ModelEvent> {
     for (;;) {
       const endpoint = this.#chain[turn.index] ?? this.#options.primary;
       const stage: Stage = {
@@ -129,9 +130,9 @@ export class ProviderClient implements Provider {
         attempts: 0,
         triedKeys: new Set(),
         rateRefusals: new Map(),
-        lastLife: Date.now(),
+        lastEventAt: Date.now(),
       };
-      const end = yield* this.#onEndpoint(stage);
+      const end = yield* this.#tryEndpoint(stage);
       if (!end.leave) return;
       const { kind } = end.failure;
       if (turn.index === 0 && (kind === "rate_limit" || kind === "billing"))
@@ -140,7 +141,7 @@ export class ProviderClient implements Provider {
       const next = this.#chain[turn.index];
       if (!next) return;
       if (end.delivered) yield { type: "restarted" };
-      yield { type: "fallback", from: identityOf(endpoint), to: identityOf(next), failure: end.failure };
+      yield { type: "fallback", from: modelIdentity(endpoint), to: modelIdentity(next), failure: end.failure };
     }
   }
 
@@ -148,8 +149,8 @@ export class ProviderClient implements Provider {
     return turn.index + 1 < this.#chain.length;
   }
 
-  /** Leaves for the fallback when there is one; otherwise this is the end. */
-  *#leaveOrFail(stage: Stage, failure: Failure, end?: AttemptEnd): Generator<ModelEvent, StageEnd> {
+  /** Moves to the fallback if there is one; otherwise the request fails. */
+  *#fallBackOrFail(stage: Stage, failure: Failure, end?: AttemptEnd): Generator<ModelEvent, StageEnd> {
     if (this.#hasFallback(stage.turn)) return { leave: true, failure, delivered: end?.delivered ?? false };
     yield this.#failed(failure, end);
     return ENDED;
@@ -157,10 +158,10 @@ export class ProviderClient implements Provider {
 
   #failed(failure: Failure, end?: AttemptEnd): ModelEvent {
     const partial = end?.error instanceof TransportError ? end.error.partial : undefined;
-    return { type: "failed", failure, ...(partial ? { partial } : {}) };
+    return { type: "failed", failure, partial };
   }
 
-  async *#onEndpoint(stage: Stage): AsyncGenerator<ModelEvent, StageEnd> {
+  async *#tryEndpoint(stage: Stage): AsyncGenerator<ModelEvent, StageEnd> {
     const { endpoint, signal } = stage;
     const { credentials } = this.#options;
     for (;;) {
@@ -170,10 +171,10 @@ export class ProviderClient implements Provider {
         return ENDED;
       }
       const lease = await credentials.lease(endpoint.keys, endpoint.baseUrl, stage.triedKeys);
-      if (!lease) return yield* this.#leaveOrFail(stage, noKey(endpoint));
+      if (!lease) return yield* this.#fallBackOrFail(stage, noKey(endpoint));
       stage.attempts++;
       const end = yield* runAttempt(await this.#plan(stage, lease), this.#options);
-      if (end.delivered) stage.lastLife = end.lastLife;
+      if (end.delivered) stage.lastEventAt = end.lastEventAt;
       if (end.done) {
         stage.turn.answered = true;
         await this.#afterSuccess(endpoint);
@@ -189,10 +190,10 @@ export class ProviderClient implements Provider {
         yield this.#incomplete(stage, end, partial);
         return ENDED;
       }
-      const verdict = await this.#judge(stage, end);
+      const verdict = await this.#classify(stage, end);
       const step = await this.#decide(stage, lease, verdict);
-      const away = yield* this.#carryOut(stage, { step, verdict, lease, end });
-      if (away) return away;
+      const stageEnd = yield* this.#apply(stage, { step, verdict, lease, end });
+      if (stageEnd) return stageEnd;
     }
   }
 
@@ -203,13 +204,13 @@ export class ProviderClient implements Provider {
       const seconds = Math.round(settings.time.turnMs / 1000);
       return {
         kind: "timeout",
-        message: `The turn's time limit of ${seconds} s is used up`,
+        message: `The turn's time limit of ${seconds} s is reached`,
         hint: "Raise model.turn_timeout_seconds, or ask for less at once.",
       };
     }
     const { transport, spec } = stage.endpoint;
     if (transport === "offline" || spec.local === true) return undefined;
-    return overCap(ledger, settings.budget, stage.request, Date.now());
+    return overCap(ledger, settings.config.budget, stage.request, Date.now());
   }
 
   async #plan(stage: Stage, lease: Lease) {
@@ -223,21 +224,22 @@ export class ProviderClient implements Provider {
           ? { ...request, maxOutputTokens: settings.maxOutputTokens }
           : request,
       lease,
-      quirks: await this.#quirksOf(endpoint, lease),
+      quirks: await this.#endpointQuirks(endpoint, lease),
       changes,
       timeouts: this.#timeouts(stage),
       signal,
-      ...(settings.prices && ours ? { prices: settings.prices } : {}),
+      prices: ours ? settings.prices : undefined,
     };
   }
 
-  /** Ollama is told the window: left alone it runs with a few thousand tokens and forgets the rest silently. */
-  async #quirksOf(endpoint: Endpoint, lease: Lease): Promise<ProviderQuirks> {
+  /** Sends the window to Ollama: by default it uses a few thousand tokens and silently drops the rest. */
+  async #endpointQuirks(endpoint: Endpoint, lease: Lease): Promise<ProviderQuirks> {
     const quirks = endpoint.spec.quirks ?? {};
     const maybeOllama = endpoint.spec.id === "ollama" || (endpoint.local && endpoint.baseUrl.includes(":11434"));
     if (!maybeOllama) return quirks;
     const facts = await this.#options.facts.server(endpoint, lease.value);
-    const numCtx = this.#options.settings.ollamaNumCtx ?? (await this.#limitsOf(endpoint)).contextLength;
+    const numCtx =
+      this.#options.settings.config.model.ollama_num_ctx ?? (await this.#endpointLimits(endpoint)).contextLength;
     return facts?.ollama ? { ...quirks, reasoning: "ollama", numCtx } : quirks;
   }
 
@@ -253,16 +255,16 @@ export class ProviderClient implements Provider {
       firstTokenMs = tokens > 100_000 ? 300_000 : tokens > 50_000 ? 240_000 : firstTokenMs;
     }
     if (this.#hasFallback(stage.turn)) {
-      const share = Math.max(1, time.primaryMs - (Date.now() - stage.lastLife));
+      const share = Math.max(1, time.primaryMs - (Date.now() - stage.lastEventAt));
       firstTokenMs = Math.min(firstTokenMs, share);
       idleMs = Math.min(idleMs, time.primaryMs);
     }
     return { firstTokenMs, idleMs, totalMs: Math.min(endpoint.timeoutMs ?? turnLeft, turnLeft) };
   }
 
-  async #judge(stage: Stage, end: AttemptEnd): Promise<Verdict> {
+  async #classify(stage: Stage, end: AttemptEnd): Promise<Verdict> {
     const { endpoint, request } = stage;
-    const { contextLength } = await this.#limitsOf(endpoint);
+    const { contextLength } = await this.#endpointLimits(endpoint);
     const failure = toCallError(end.error, () => bodySize(request, contextLength), Date.now());
     const verdict = classify(failure, { provider: endpoint.provider, model: endpoint.model, label: endpoint.label });
     const named = verdict.failure.limitTokens;
@@ -285,19 +287,19 @@ export class ProviderClient implements Provider {
       fallback: this.#hasFallback(turn),
       canRecover: withRecovery(stage.changes, verdict.actions) !== undefined,
       turnLeftMs: turn.deadline - Date.now(),
-      shareLeftMs: time.primaryMs - (Date.now() - stage.lastLife),
+      shareLeftMs: time.primaryMs - (Date.now() - stage.lastEventAt),
       backoff: { baseMs: time.backoffBaseMs, maxMs: time.backoffMaxMs, random: (random ?? Math.random)() },
     });
   }
 
-  /** Does what was decided; answers with the stage's end, or null to try again. */
-  async *#carryOut(
+  /** Carries out the step; returns the end of the stage, or null to try again. */
+  async *#apply(
     stage: Stage,
     now: { step: Step; verdict: Verdict; lease: Lease; end: AttemptEnd },
   ): AsyncGenerator<ModelEvent, StageEnd | null> {
     const { step, verdict, lease, end } = now;
     const { failure } = verdict;
-    if ("rest" in step && step.rest) await this.#rest(lease, failure);
+    if ("coolDown" in step && step.coolDown) await this.#coolDown(lease, failure);
     switch (step.do) {
       case "fail":
         yield this.#failed(failure, end);
@@ -318,14 +320,14 @@ export class ProviderClient implements Provider {
     const inMs = step.do === "retry" ? step.inMs : 0;
     if (end.delivered) yield { type: "restarted" };
     yield { type: "retrying", failure, attempt: Math.max(1, stage.attempts), inMs };
-    // An abort ends the pause at once; the loop sees it before the next call.
+    // An abort ends the pause; the loop checks the signal before the next call.
     if (inMs > 0) await sleep(inMs, undefined, { signal: stage.signal }).catch(() => undefined);
     return null;
   }
 
-  async #rest(lease: Lease, failure: Failure): Promise<void> {
-    const resetAt = failure.retryAfterMs === undefined ? {} : { resetAt: Date.now() + failure.retryAfterMs };
-    const refusal = { status: failure.status ?? null, reason: failure.kind, message: failure.message, ...resetAt };
+  async #coolDown(lease: Lease, failure: Failure): Promise<void> {
+    const resetAt = failure.retryAfterMs === undefined ? undefined : Date.now() + failure.retryAfterMs;
+    const refusal = { status: failure.status ?? null, reason: failure.kind, message: failure.message, resetAt };
     await this.#options.credentials.markExhausted(lease, refusal).catch((error) => this.#options.onError(error));
   }
 
@@ -337,25 +339,25 @@ export class ProviderClient implements Provider {
         finishReason: done.finishReason,
         usage: done.usage,
         cost: end.cost,
-        identity: identityOf(endpoint),
+        identity: modelIdentity(endpoint),
         rateLimits: done.rateLimits,
       },
     };
   }
 
-  /** What arrived of an answer that broke off. The conversation decides whether it asks for the rest. */
+  /** The received part of an answer. The conversation decides whether to request the rest. */
   #incomplete(stage: Stage, end: AttemptEnd, message: AssistantMessage): ModelEvent {
     const { endpoint } = stage;
-    // An answer had begun: however large the request is, it is not too large.
+    // An answer had begun, so the request was not too large.
     const details = toCallError(end.error, () => bodySize(stage.request, Number.POSITIVE_INFINITY), Date.now());
     const { failure } = classify(details, endpoint);
-    const why = end.error instanceof Error ? end.error.message : String(end.error);
+    const why = errorMessage(end.error);
     const incomplete: Failure = {
       ...failure,
       message: `${endpoint.label} broke off in the middle of its answer: ${why}`,
       hint: "The answer is incomplete. Ask it to continue, or send the message again.",
     };
-    const identity = identityOf(endpoint);
+    const identity = modelIdentity(endpoint);
     const { usage, cost } = end;
     return { type: "done", response: { message, finishReason: "incomplete", usage, cost, identity, incomplete } };
   }

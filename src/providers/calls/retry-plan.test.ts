@@ -22,7 +22,7 @@ function situation(status: number, extra: Partial<Situation> = {}, retryAfterMs?
 }
 
 describe("the next step", () => {
-  test("doubles its pause, with a random half on top, up to a limit", () => {
+  test("the pause doubles up to a limit, plus a random half", () => {
     const options = { baseMs: 2_000, maxMs: 60_000, random: 0 };
     expect([1, 2, 3, 9].map((attempt) => backoffMs(attempt, options))).toEqual([2_000, 4_000, 8_000, 60_000]);
     expect(backoffMs(1, { ...options, random: 1 })).toBe(3_000);
@@ -42,7 +42,7 @@ describe("the next step", () => {
     expect(nextStep(situation(402)).do).toBe("fail");
   });
 
-  test("with a fallback no pause outlasts the primary's share, and nothing outlasts the turn", () => {
+  test("pauses end with the primary's time when there is a fallback, and with the turn", () => {
     const statuses = fc.constantFrom(400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 529);
     const facts = fc.record({
       attempts: fc.integer({ min: 1, max: 10 }),

@@ -1,4 +1,4 @@
-// The next step after a failed attempt: a pure decision over what is known, so that the client only carries it out.
+// Decides the next step after a failed attempt. Pure; the client carries it out.
 import type { Verdict } from "./classify.ts";
 
 const MAX_RETRY_AFTER_MS = 120_000;
@@ -8,24 +8,25 @@ export interface Situation {
   /** Attempts on this endpoint so far, the failed one included. Recoveries and rotations do not count. */
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** How often this key has been refused for its rate within this call. */
+  /** How many rate limits this key has hit within this call. */
   readonly rateRefusals: number;
   readonly otherKey: boolean;
   readonly fallback: boolean;
   /** The recovery that the verdict names has not been tried yet. */
   readonly canRecover: boolean;
-  /** Milliseconds left: of the turn, and of this endpoint's share while a fallback stands by. */
+  /** Milliseconds left in the turn, and for this endpoint before the fallback takes over. */
   readonly turnLeftMs: number;
   readonly shareLeftMs: number;
   readonly backoff: { readonly baseMs: number; readonly maxMs: number; readonly random: number };
 }
 
+/** `coolDown`: the key must not be used for a while. */
 export type Step =
   | { readonly do: "recover" }
   | { readonly do: "retry"; readonly inMs: number }
-  | { readonly do: "rotate"; readonly rest: boolean }
-  | { readonly do: "fallback"; readonly rest: boolean }
-  | { readonly do: "fail"; readonly rest: boolean };
+  | { readonly do: "rotate"; readonly coolDown: boolean }
+  | { readonly do: "fallback"; readonly coolDown: boolean }
+  | { readonly do: "fail"; readonly coolDown: boolean };
 
 /** min(base·2^(n−1), max) plus up to half of it at random. */
 export function backoffMs(attempt: number, options: Situation["backoff"]): number {
@@ -39,38 +40,38 @@ function delayFor(situation: Situation): number {
   return backoffMs(Math.max(1, situation.attempts), situation.backoff);
 }
 
-/** A retry that fits the time left; otherwise on to the fallback, or the end. */
-function retryOrLeave(situation: Situation, rest: boolean): Step {
+/** A retry if the time allows it; otherwise the fallback, or failure. */
+function retryOrFallBack(situation: Situation, coolDown: boolean): Step {
   const inMs = delayFor(situation);
   const spent = situation.attempts >= situation.maxAttempts || inMs >= situation.turnLeftMs;
   if (!spent && (!situation.fallback || inMs < situation.shareLeftMs)) return { do: "retry", inMs };
-  return situation.fallback ? { do: "fallback", rest } : { do: "fail", rest };
+  return situation.fallback ? { do: "fallback", coolDown } : { do: "fail", coolDown };
 }
 
 function afterRefusedKey(situation: Situation): Step {
-  if (situation.otherKey) return { do: "rotate", rest: true };
-  return situation.fallback ? { do: "fallback", rest: true } : { do: "fail", rest: true };
+  if (situation.otherKey) return { do: "rotate", coolDown: true };
+  return situation.fallback ? { do: "fallback", coolDown: true } : { do: "fail", coolDown: true };
 }
 
 function afterRateLimit(situation: Situation): Step {
   const again = situation.rateRefusals >= 2;
-  if (situation.otherKey && again) return { do: "rotate", rest: true };
-  // Waiting for a limit to pass makes sense only when nothing else can answer now.
-  if (!situation.otherKey && situation.fallback) return { do: "fallback", rest: true };
-  const step = retryOrLeave(situation, again);
-  return step.do !== "retry" && situation.otherKey ? { do: "rotate", rest: true } : step;
+  if (situation.otherKey && again) return { do: "rotate", coolDown: true };
+  // Waiting for the limit makes sense only when no other key or model is available.
+  if (!situation.otherKey && situation.fallback) return { do: "fallback", coolDown: true };
+  const step = retryOrFallBack(situation, again);
+  return step.do !== "retry" && situation.otherKey ? { do: "rotate", coolDown: true } : step;
 }
 
 export function nextStep(situation: Situation): Step {
   const { failure, actions } = situation.verdict;
-  if (situation.turnLeftMs <= 0) return { do: "fail", rest: false };
+  if (situation.turnLeftMs <= 0) return { do: "fail", coolDown: false };
   if (actions.recovery !== undefined && situation.canRecover) return { do: "recover" };
-  if (actions.compress) return { do: "fail", rest: false };
+  if (actions.compact) return { do: "fail", coolDown: false };
   if (failure.kind === "auth" || failure.kind === "billing") return afterRefusedKey(situation);
   if (failure.kind === "rate_limit") return afterRateLimit(situation);
-  // A recovery that did not help leaves a request that this endpoint will go on refusing.
-  if (actions.retry && actions.recovery === undefined) return retryOrLeave(situation, false);
+  // If the recovery did not help, this endpoint will refuse the request again.
+  if (actions.retry && actions.recovery === undefined) return retryOrFallBack(situation, false);
   return situation.fallback && (actions.fallback || actions.recovery !== undefined)
-    ? { do: "fallback", rest: false }
-    : { do: "fail", rest: false };
+    ? { do: "fallback", coolDown: false }
+    : { do: "fail", coolDown: false };
 }

@@ -1,10 +1,10 @@
 // Hard spending caps, checked before each call against the ledger.
+import type { Config } from "../../core/config/config.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { ModelRequest } from "../../core/provider.ts";
 import { inDollars, type SpendFilter, type UsageLedger } from "../../core/usage.ts";
-import type { BudgetCaps } from "../settings.ts";
 
-type Payer = Pick<ModelRequest, "sessionId" | "jobId">;
+type SpendScope = Pick<ModelRequest, "sessionId" | "jobId">;
 
 /** Local midnight, in seconds since the epoch. */
 function startOfDay(now: number): number {
@@ -20,30 +20,27 @@ interface Cap {
   readonly filter: SpendFilter;
 }
 
-function capsFor(caps: BudgetCaps, payer: Payer, now: number): Cap[] {
+function capsFor(caps: Config["budget"], scope: SpendScope, now: number): Cap[] {
+  const { daily_usd: daily, session_usd: session, job_usd: job } = caps;
+  const { sessionId, jobId } = scope;
   const found: Cap[] = [];
-  if (caps.dailyUsd !== undefined)
-    found.push({ name: "daily", setting: "budget.daily_usd", usd: caps.dailyUsd, filter: { since: startOfDay(now) } });
-  if (caps.sessionUsd !== undefined && payer.sessionId !== undefined)
-    found.push({
-      name: "session",
-      setting: "budget.session_usd",
-      usd: caps.sessionUsd,
-      filter: { sessionId: payer.sessionId },
-    });
-  if (caps.jobUsd !== undefined && payer.jobId !== undefined)
-    found.push({ name: "job", setting: "budget.job_usd", usd: caps.jobUsd, filter: { jobId: payer.jobId } });
+  if (daily !== null)
+    found.push({ name: "daily", setting: "budget.daily_usd", usd: daily, filter: { since: startOfDay(now) } });
+  if (session !== null && sessionId !== undefined)
+    found.push({ name: "session", setting: "budget.session_usd", usd: session, filter: { sessionId } });
+  if (job !== null && jobId !== undefined)
+    found.push({ name: "job", setting: "budget.job_usd", usd: job, filter: { jobId } });
   return found;
 }
 
-/** The failure that stops the call, or undefined when every cap leaves room. */
+/** The failure that stops the call; undefined when no cap is reached. */
 export async function overCap(
   ledger: UsageLedger,
-  caps: BudgetCaps,
-  payer: Payer,
+  caps: Config["budget"],
+  scope: SpendScope,
   now: number,
 ): Promise<Failure | undefined> {
-  for (const cap of capsFor(caps, payer, now)) {
+  for (const cap of capsFor(caps, scope, now)) {
     const spent = await ledger.spent(cap.filter);
     if (spent < cap.usd) continue;
     return {

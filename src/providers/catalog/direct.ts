@@ -1,4 +1,4 @@
-// Companies that serve their own models, reached with an API key.
+// Companies that serve their own models, with an API key.
 import type { ProviderSpec } from "../provider-spec.ts";
 
 export const DIRECT: readonly ProviderSpec[] = [

@@ -1,4 +1,4 @@
-// Services that pass requests on to models of many makers, reached with an API key.
+// Services that forward requests to models of many makers, with an API key.
 import type { ProviderSpec } from "../provider-spec.ts";
 
 export const GATEWAYS: readonly ProviderSpec[] = [
@@ -8,7 +8,7 @@ export const GATEWAYS: readonly ProviderSpec[] = [
     transport: "chat_completions",
     baseUrl: "https://openrouter.ai/api/v1",
     auth: "api_key",
-    // OPENAI_API_KEY counts only when its value is an OpenRouter key: see key-hosts.ts.
+    // OPENAI_API_KEY is used only if its value is an OpenRouter key: see key-hosts.ts.
     keyVars: ["OPENROUTER_API_KEY", "OPENAI_API_KEY"],
     urlVars: ["OPENROUTER_BASE_URL"],
     strictHosts: true,

@@ -1,4 +1,4 @@
-// Servers on this machine, endpoints that the person names, and the built-in offline model.
+// Servers on this machine, custom endpoints, and the built-in offline model.
 import type { ProviderSpec } from "../provider-spec.ts";
 
 export const LOCAL: readonly ProviderSpec[] = [

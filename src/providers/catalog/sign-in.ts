@@ -1,4 +1,4 @@
-// Providers known by name whose sign-in or dialect is not available yet: choosing one says what to use instead.
+// Providers whose sign-in or dialect is not supported yet, with the alternative to use.
 import type { ProviderSpec } from "../provider-spec.ts";
 
 export const SIGN_IN: readonly ProviderSpec[] = [

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { effectiveConfig } from "../../../test/kit/effective-config.ts";
 import { type FakeLlm, startFakeLlm } from "../../../test/servers/fake-llm.ts";
 import { discoverLocal } from "../discover.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -32,14 +33,14 @@ async function fake(...args: Parameters<typeof startFakeLlm>): Promise<FakeLlm> 
 }
 
 function endpoint(baseUrl: string, model: string, provider = "custom"): Endpoint {
-  const settings = readProviderSettings({});
+  const settings = readProviderSettings(effectiveConfig());
   return requireEndpoint({ provider, baseUrl, model }, { settings, env: { ANTHROPIC_API_KEY: "sk-ant-api-1" } });
 }
 
 const noKey = () => Promise.resolve(null);
 
 describe("the window", () => {
-  test("what the person declared always wins", async () => {
+  test("configured limits win", async () => {
     const llm = await fake({ models: [{ id: "m", contextLength: 1_000_000 }] });
     const facts = new ModelFacts({ cachePath, configured: { model: "m", contextLength: 32_768 } });
     expect(await facts.limits(endpoint(`${llm.url}/v1`, "m"), noKey)).toEqual({
@@ -63,7 +64,7 @@ describe("the window", () => {
     },
   );
 
-  test("Ollama's loaded window beats what the model was trained for", async () => {
+  test("the loaded window of Ollama wins over that of the model", async () => {
     const server = createServer((request, response) => {
       const answers: Record<string, unknown> = {
         "/api/show": { model_info: { "llama.context_length": 131_072 }, parameters: "" },
@@ -78,7 +79,7 @@ describe("the window", () => {
     });
   });
 
-  test("well-known models are answered without the network", async () => {
+  test("limits of well-known models need no network", async () => {
     const facts = new ModelFacts({ cachePath, fetch: () => Promise.reject(new Error("no network here")) });
     expect(await facts.limits(endpoint("", "claude-sonnet-4-6", "anthropic"), noKey)).toEqual({
       contextLength: 1_000_000,
@@ -96,7 +97,7 @@ describe("the window", () => {
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
-  test("a limit that was learnt is written after a success and read by the next run", async () => {
+  test("a learnt limit is written after a success and read by the next run", async () => {
     const remote = { ...endpoint("https://remote.example/v1", "mystery"), local: false };
     const facts = new ModelFacts({ cachePath });
     facts.learn(remote, 65_536);
@@ -109,7 +110,7 @@ describe("the window", () => {
     });
   });
 
-  test("a cache that another program wrote is understood; a broken one is ignored", async () => {
+  test("a cache of another program is read; a malformed one is ignored", async () => {
     const text = "context_lengths:\n  qwen:7b@http://x/v1: 32768\n  'a b@https://y': 5\nother: [1]\n";
     expect([...parseWindowCache(text)]).toEqual([
       ["qwen:7b@http://x/v1", 32_768],
@@ -145,7 +146,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 describe("looking for a local server", () => {
-  test("takes the first in order that serves a chat model, and gives up quickly", async () => {
+  test("uses the first server with a chat model, with a short deadline", async () => {
     const silent = await listen(createServer(() => undefined));
     const website = await listen(createServer((_request, response) => response.end("<html>")));
     const llm = await fake({ models: [{ id: "nomic-embed-text" }, { id: "llama3" }] });

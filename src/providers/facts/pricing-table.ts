@@ -1,9 +1,9 @@
-// List prices in US dollars per million tokens, as published by the makers. One row per model family, longest match wins.
+// List prices in US dollars per million tokens, as published by the makers. The longest matching family name wins.
 import type { Prices } from "../settings.ts";
 
 export const PRICING_VERSION = "2026-05";
 
-/** [input, output, cache read, cache write]; a missing cache price means that the bucket is not priced separately. */
+/** [input, output, cache read, cache write]; without a cache price, cached tokens are not priced separately. */
 type Row = readonly [string, number, number, number?, number?];
 
 const ANTHROPIC: readonly Row[] = [
@@ -83,7 +83,7 @@ const OTHERS: { readonly [maker: string]: readonly Row[] } = {
   ],
 };
 
-/** Which rows apply to a provider id. Gateways are left out: they set prices of their own. */
+/** The rows of each provider. Gateways have their own prices. */
 const BY_PROVIDER: { readonly [provider: string]: readonly Row[] } = {
   anthropic: ANTHROPIC,
   openai: OPENAI,
@@ -96,12 +96,12 @@ const BY_PROVIDER: { readonly [provider: string]: readonly Row[] } = {
   zai: OTHERS.zai ?? [],
 };
 
-/** Names differ in their dots and dashes between services: `claude-sonnet-4.6` and `claude-sonnet-4-6` are one model. */
+/** Services spell names differently: `claude-sonnet-4.6` and `claude-sonnet-4-6` are one model. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[._]/g, "-");
 }
 
-/** What may follow a family's name without making it another model: a date, a snapshot, a variant at the same price. */
+/** Suffixes that do not change the price: a date, a snapshot, a variant. */
 const SAME_MODEL =
   /^(-(\d{4,8}|\d{2}-\d{2,4}|\d{4}-\d{2}-\d{2}|latest|preview|exp|beta|chat|codex|max|thinking|reasoning|instruct|v\d+))*$/;
 
@@ -119,12 +119,12 @@ export function listPrices(provider: string, model: string): Prices | undefined 
   return {
     input,
     output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    cacheRead,
+    cacheWrite,
   };
 }
 
-/** Prices to assume, by a word in the name; the first that fits. They are on the high side, so that caps hold. */
+/** Assumed prices by a word in the name; the first match wins. They are high, so that spending caps hold. */
 const ASSUMED: readonly (readonly [RegExp, number, number])[] = [
   [/(^|-)pro($|-)/, 30, 180],
   [/opus|fable|(^|-)o\d($|-)/, 15, 75],
@@ -134,7 +134,7 @@ const ASSUMED: readonly (readonly [RegExp, number, number])[] = [
 ];
 const ASSUMED_OTHERWISE = [15, 75] as const;
 
-/** What is counted for a model without a known price. Written cache tokens cost a quarter more, read ones no less. */
+/** Assumed prices of a model without a known price. Cache writes cost a quarter more than input, reads the same. */
 export function assumedPrices(model: string): Required<Prices> {
   const name = plain(model.slice(model.lastIndexOf("/") + 1));
   const row = ASSUMED.find(([pattern]) => pattern.test(name));

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { effectiveConfig } from "../../../test/kit/effective-config.ts";
 import type { Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { requireEndpoint } from "../resolve.ts";
@@ -9,14 +10,14 @@ import { listPrices } from "./pricing-table.ts";
 const USED: Usage = { input: 1_000_000, output: 100_000, cacheRead: 2_000_000, cacheWrite: 400_000, reasoning: 5 };
 
 function endpoint(provider: string, model: string, env: Record<string, string> = {}): Endpoint {
-  return requireEndpoint({ provider, model }, { settings: readProviderSettings({}, env), env });
+  return requireEndpoint({ provider, model }, { settings: readProviderSettings(effectiveConfig(), env), env });
 }
 
 function cost(target: Endpoint, usage: Usage = USED, known = {}) {
   return calculateCost(target, usage, pricesFor(target, known));
 }
 
-test("a maker's model on its own host is priced from the list, cache included", () => {
+test("a model on the host of its maker has list prices, cache included", () => {
   const claude = endpoint("anthropic", "claude-sonnet-4-6", { ANTHROPIC_API_KEY: "sk-ant-api-1" });
   expect(cost(claude)).toMatchObject({
     usd: 3 + 1.5 + 0.6 + 1.5,
@@ -26,14 +27,14 @@ test("a maker's model on its own host is priced from the list, cache included", 
   expect(cost(claude).pricingVersion).toMatch(/^\d{4}-\d{2}$/);
 });
 
-test("a used bucket without a price is counted at an assumed one, never as free", () => {
+test("tokens without a known price get an assumed one", () => {
   const gpt = endpoint("openai", "gpt-4o", { OPENAI_API_KEY: "sk-proj-1" });
   expect(cost(gpt)).toMatchObject({ status: "estimated", source: "assumed_price" });
   expect(cost(gpt).usd).toBeCloseTo(2.5 + 1 + 2.5 + 0.4 * 2.5 * 1.25);
   expect(cost(gpt, { ...USED, cacheWrite: 0 }).usd).toBeCloseTo(2.5 + 1 + 2.5);
 });
 
-test("the person's price beats the endpoint's, the endpoint's beats the list", () => {
+test("the price of the user wins over the endpoint's, the endpoint's over the list", () => {
   const router = endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" });
   const listed = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
   expect(cost(router)).toMatchObject({ status: "estimated", source: "assumed_price" });
@@ -44,7 +45,7 @@ test("the person's price beats the endpoint's, the endpoint's beats the list", (
   });
 });
 
-test("a proxy in front of a maker has prices of its own; local models and the offline one are free", () => {
+test("list prices do not apply to a proxy; local and offline models are free", () => {
   const proxy = endpoint("anthropic", "claude-sonnet-4-6", {
     ANTHROPIC_API_KEY: "sk-ant-api-1",
     ANTHROPIC_BASE_URL: "https://proxy.example",
@@ -72,7 +73,7 @@ test.each([
   expect(cost(target, used).usd).toBeGreaterThan(0.004);
 });
 
-test("the longest family name wins, whatever dots and dashes it is written with", () => {
+test("the longest family name wins; dots and dashes are equal", () => {
   expect(listPrices("openai", "gpt-5.4-mini-2026")?.input).toBe(0.75);
   expect(listPrices("anthropic", "claude-opus-4.6")?.input).toBe(5);
   expect(listPrices("anthropic", "claude-opus-4-20250514")?.input).toBe(15);

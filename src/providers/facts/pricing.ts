@@ -1,7 +1,7 @@
-// What a call cost: the best known price times the tokens of each bucket, with where the price came from.
+// The cost of a call: the best known price times the tokens of each kind, and the source of the price.
 import { ASSUMED_PRICE, type Cost, type Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { hostAllowed, hostOf, hostsOf, isLoopback } from "../keys/key-hosts.ts";
+import { hostAllowed, isLoopback, parseHost, providerHosts } from "../keys/key-hosts.ts";
 import type { Prices } from "../settings.ts";
 import { assumedPrices, listPrices, PRICING_VERSION } from "./pricing-table.ts";
 
@@ -12,7 +12,7 @@ export interface KnownPrices {
   readonly version?: string | undefined;
 }
 
-/** Dollars for the use; null when a used bucket has no price. */
+/** Dollars for the usage; null when a kind of token that was used has no price. */
 export function dollars(usage: Usage, prices: Prices): number | null {
   let total = usage.input * prices.input + usage.output * prices.output;
   for (const bucket of ["cacheRead", "cacheWrite"] as const) {
@@ -24,20 +24,20 @@ export function dollars(usage: Usage, prices: Prices): number | null {
   return total / 1_000_000;
 }
 
-/** The price that applies: the person's own, the one the endpoint lists, the makers' list. */
+/** The price that applies: set by the user, listed by the endpoint, or listed by the maker. */
 export function pricesFor(
   endpoint: Endpoint,
   known: { readonly override?: Prices | undefined; readonly listed?: Prices | undefined },
 ): KnownPrices | undefined {
   if (known.override) return { prices: known.override, source: "user_override" };
   if (known.listed) return { prices: known.listed, source: "provider_models_api" };
-  const host = hostOf(endpoint.baseUrl);
-  if (host === undefined || !hostAllowed(host, hostsOf(endpoint.spec))) return undefined;
+  const host = parseHost(endpoint.baseUrl);
+  if (host === undefined || !hostAllowed(host, providerHosts(endpoint.spec))) return undefined;
   const listed = listPrices(endpoint.spec.id, endpoint.model);
   return listed ? { prices: listed, source: "official_docs_snapshot", version: PRICING_VERSION } : undefined;
 }
 
-/** Offline, or a server on this machine that no known company runs: a call costs nothing. */
+/** Calls of the offline model and of servers on this machine cost nothing. */
 function isFree(endpoint: Endpoint): boolean {
   if (endpoint.transport === "offline" || endpoint.spec.local === true) return true;
   const custom = endpoint.provider === "custom" || endpoint.provider.startsWith("custom:");
@@ -45,24 +45,24 @@ function isFree(endpoint: Endpoint): boolean {
 }
 
 /**
- * The cost of one call. Where no price is known, or none for a bucket that was used, one is assumed: a call is never
- * counted as free because nobody knows what it costs.
+ * The cost of one call. Where a price is not known, a high one is assumed: a call is never counted as free because its
+ * price is unknown.
  */
 export function calculateCost(endpoint: Endpoint, usage: Usage, known: KnownPrices | undefined): Cost {
   if (known === undefined && isFree(endpoint)) return { usd: 0, status: "included", source: "none" };
   const usd = known === undefined ? null : dollars(usage, known.prices);
   if (known === undefined || usd === null) {
-    const prices = known === undefined ? assumedPrices(endpoint.model) : completed(known.prices);
+    const prices = known === undefined ? assumedPrices(endpoint.model) : withCachePrices(known.prices);
     return { usd: dollars(usage, prices), status: "estimated", source: ASSUMED_PRICE };
   }
   return {
     usd,
     status: "estimated",
     source: known.source,
-    ...(known.version ? { pricingVersion: known.version } : {}),
+    pricingVersion: known.version,
   };
 }
 
-function completed({ input, output, cacheRead = input, cacheWrite = input * 1.25 }: Prices): Prices {
+function withCachePrices({ input, output, cacheRead = input, cacheWrite = input * 1.25 }: Prices): Prices {
   return { input, output, cacheRead, cacheWrite };
 }

@@ -1,5 +1,8 @@
-// Asks a model server what it knows about a model: its window, what is loaded, its price. Each dialect in a few lines.
+// Asks a model server about a model: its context window and its prices.
 import { underSignals } from "../../lib/async/joined-signal.ts";
+import { httpFetch } from "../../lib/http-fetch.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Prices } from "../settings.ts";
 
@@ -12,9 +15,9 @@ export interface ServerFacts {
 }
 
 type Fetch = typeof fetch;
-type Row = { readonly [key: string]: unknown };
+type Fields = { readonly [key: string]: unknown };
 
-export interface Question {
+export interface FactsQuery {
   readonly endpoint: Endpoint;
   readonly apiKey: string | null;
   readonly deadlineMs: number;
@@ -22,12 +25,12 @@ export interface Question {
   readonly signal?: AbortSignal | undefined;
 }
 
-function row(value: unknown): Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : {};
+function fields(value: unknown): Fields {
+  return isRecord(value) ? value : {};
 }
 
-function rows(value: unknown): Row[] {
-  return Array.isArray(value) ? value.map(row) : [];
+function fieldsOfAll(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(fields) : [];
 }
 
 function count(value: unknown): number | undefined {
@@ -35,42 +38,44 @@ function count(value: unknown): number | undefined {
   return Number.isFinite(number) && number > 0 ? number : undefined;
 }
 
-function ask(question: Question, url: string, body?: unknown): Promise<Row | undefined> {
-  const sources = question.signal ? [question.signal] : [];
-  return underSignals(sources, question.deadlineMs, (signal) => askWithin(question, url, body, signal));
+function ask(query: FactsQuery, url: string, body?: unknown): Promise<Fields | undefined> {
+  const sources = query.signal ? [query.signal] : [];
+  return underSignals(sources, query.deadlineMs, (signal) => fetchJson(query, url, body, signal));
 }
 
-async function askWithin(
-  question: Question,
+async function fetchJson(
+  query: FactsQuery,
   url: string,
   body: unknown,
   signal: AbortSignal,
-): Promise<Row | undefined> {
-  const native = question.endpoint.transport === "anthropic_messages";
+): Promise<Fields | undefined> {
+  const native = query.endpoint.transport === "anthropic_messages";
   const key: Record<string, string> =
-    question.apiKey === null
+    query.apiKey === null
       ? {}
       : native
-        ? { "x-api-key": question.apiKey, "anthropic-version": "2023-06-01" }
-        : { authorization: `Bearer ${question.apiKey}` };
+        ? { "x-api-key": query.apiKey, "anthropic-version": "2023-06-01" }
+        : { authorization: `Bearer ${query.apiKey}` };
   try {
-    const response = await (question.fetch ?? fetch)(url, {
+    const init = {
       method: body === undefined ? "GET" : "POST",
-      headers: { ...key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A key must not travel to wherever a server points.
-      redirect: "error",
+      headers: body === undefined ? key : { ...key, "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
       signal,
-    });
-    return response.ok ? row(await response.json()) : undefined;
+    };
+    // A redirect must not take the key to another host: it is not followed.
+    const response = query.fetch
+      ? await query.fetch(url, { ...init, redirect: "manual" })
+      : await httpFetch(url, { ...init, body: init.body ?? undefined });
+    return response.ok ? fields(parseJson(await response.text())) : undefined;
   } catch {
-    // No such route, no server, no JSON: all mean that this server has no answer to the question.
+    // No such route, no server or no JSON: the server does not know.
     return undefined;
   }
 }
 
-/** The server's root: the base URL without its `/v1`. */
-function rootOf(endpoint: Endpoint): string {
+/** The root of the server: the base URL without `/v1`. */
+function serverRoot(endpoint: Endpoint): string {
   return endpoint.baseUrl.replace(/\/v1$/, "");
 }
 
@@ -78,36 +83,36 @@ function sameName(listed: unknown, model: string): boolean {
   return listed === model || listed === `${model}:latest`;
 }
 
-async function askOllama(question: Question): Promise<ServerFacts | undefined> {
-  const { endpoint } = question;
-  const root = rootOf(endpoint);
+async function askOllama(query: FactsQuery): Promise<ServerFacts | undefined> {
+  const { endpoint } = query;
+  const root = serverRoot(endpoint);
   const [show, loaded] = await Promise.all([
-    ask(question, `${root}/api/show`, { model: endpoint.model }),
-    ask(question, `${root}/api/ps`),
+    ask(query, `${root}/api/show`, { model: endpoint.model }),
+    ask(query, `${root}/api/ps`),
   ]);
   if (!show?.model_info) return undefined;
-  const running = rows(loaded?.models).find((item) => sameName(item.model ?? item.name, endpoint.model));
+  const running = fieldsOfAll(loaded?.models).find((item) => sameName(item.model ?? item.name, endpoint.model));
   const configured = /^num_ctx\s+(\d+)/m.exec(String(show.parameters ?? ""))?.[1];
-  const trained = Object.entries(row(show.model_info)).find(([key]) => key.endsWith(".context_length"))?.[1];
+  const trained = Object.entries(fields(show.model_info)).find(([key]) => key.endsWith(".context_length"))?.[1];
   const contextLength = count(running?.context_length) ?? count(configured) ?? count(trained);
-  return { ollama: true, ...(contextLength === undefined ? {} : { contextLength }) };
+  return { ollama: true, contextLength };
 }
 
-async function askLmStudio(question: Question): Promise<ServerFacts | undefined> {
-  const answer = await ask(question, `${rootOf(question.endpoint)}/api/v0/models`);
-  const found = rows(answer?.data).find((item) => item.id === question.endpoint.model);
+async function askLmStudio(query: FactsQuery): Promise<ServerFacts | undefined> {
+  const answer = await ask(query, `${serverRoot(query.endpoint)}/api/v0/models`);
+  const found = fieldsOfAll(answer?.data).find((item) => item.id === query.endpoint.model);
   const contextLength = count(found?.loaded_context_length) ?? count(found?.max_context_length);
   return contextLength === undefined ? undefined : { contextLength };
 }
 
-async function askLlamaCpp(question: Question): Promise<ServerFacts | undefined> {
-  const answer = await ask(question, `${rootOf(question.endpoint)}/props`);
-  const contextLength = count(row(answer?.default_generation_settings).n_ctx) ?? count(answer?.n_ctx);
+async function askLlamaCpp(query: FactsQuery): Promise<ServerFacts | undefined> {
+  const answer = await ask(query, `${serverRoot(query.endpoint)}/props`);
+  const contextLength = count(fields(answer?.default_generation_settings).n_ctx) ?? count(answer?.n_ctx);
   return contextLength === undefined ? undefined : { contextLength };
 }
 
 /** OpenRouter and others list dollars per token, as text. */
-function listedPrices(pricing: Row): Prices | undefined {
+function listedPrices(pricing: Fields): Prices | undefined {
   const perMillion = (key: string) => {
     const value = Number(pricing[key] ?? Number.NaN);
     return Number.isFinite(value) && value >= 0 ? value * 1_000_000 : undefined;
@@ -120,45 +125,41 @@ function listedPrices(pricing: Row): Prices | undefined {
   return {
     input,
     output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    cacheRead,
+    cacheWrite,
   };
 }
 
-/** The model's row in the endpoint's own list. */
-export async function askModelList(question: Question): Promise<ServerFacts | undefined> {
-  const { endpoint } = question;
+/** The facts in the model list of the endpoint. */
+export async function askModelList(query: FactsQuery): Promise<ServerFacts | undefined> {
+  const { endpoint } = query;
   const root = endpoint.transport === "anthropic_messages" ? `${endpoint.baseUrl}/v1` : endpoint.baseUrl;
-  const answer = await ask(question, `${root}/models`);
-  const found = rows(answer?.data).find((item) => item.id === endpoint.model);
+  const answer = await ask(query, `${root}/models`);
+  const found = fieldsOfAll(answer?.data).find((item) => item.id === endpoint.model);
   if (!found) return undefined;
-  const top = row(found.top_provider);
+  const top = fields(found.top_provider);
   const contextLength =
     count(found.context_length) ??
     count(found.max_model_len) ??
     count(found.context_window) ??
     count(found.max_input_tokens);
   const maxOutputTokens = count(top.max_completion_tokens) ?? count(found.max_output_tokens);
-  const prices = listedPrices(row(found.pricing));
-  return {
-    ...(contextLength === undefined ? {} : { contextLength }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(prices === undefined ? {} : { prices }),
-  };
+  const prices = listedPrices(fields(found.pricing));
+  return { contextLength, maxOutputTokens, prices };
 }
 
-const ASKERS: { readonly [provider: string]: (question: Question) => Promise<ServerFacts | undefined> } = {
+const ASKERS: { readonly [provider: string]: (query: FactsQuery) => Promise<ServerFacts | undefined> } = {
   ollama: askOllama,
   lmstudio: askLmStudio,
   llamacpp: askLlamaCpp,
   vllm: askModelList,
 };
 
-/** What a server on this machine or network says; all dialects are asked at once when its kind is not known. */
-export async function askLocalServer(question: Question): Promise<ServerFacts | undefined> {
-  const known = ASKERS[question.endpoint.spec.id];
+/** The facts from a server on this machine or network. If its kind is not known, all kinds are tried at once. */
+export async function askLocalServer(query: FactsQuery): Promise<ServerFacts | undefined> {
+  const known = ASKERS[query.endpoint.spec.id];
   const answers = await Promise.all(
-    (known ? [known, askModelList] : Object.values(ASKERS)).map((asker) => asker(question)),
+    (known ? [known, askModelList] : Object.values(ASKERS)).map((asker) => asker(query)),
   );
   return answers.find((answer) => answer?.contextLength !== undefined);
 }

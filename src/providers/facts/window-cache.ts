@@ -1,4 +1,4 @@
-// context_length_cache.yaml: windows that were learnt from servers, kept between runs.
+// Reads and writes context_length_cache.yaml: context windows that servers reported, stored between runs.
 import { readFile } from "node:fs/promises";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
@@ -20,7 +20,7 @@ export async function readWindowCache(path: string): Promise<Map<string, number>
   try {
     return parseWindowCache(await readFile(path, "utf8"));
   } catch {
-    // A cache that is missing or unreadable is an empty one.
+    // A missing or unreadable cache counts as empty.
     return new Map();
   }
 }

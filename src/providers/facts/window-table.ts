@@ -1,4 +1,4 @@
-// Context windows of model families, in tokens. The longest matching piece of a model's name wins.
+// Context windows of model families, in tokens. The longest matching part of the model name wins.
 
 export const DEFAULT_WINDOW = 256_000;
 
@@ -36,7 +36,7 @@ const FAMILIES: readonly (readonly [string, number])[] = [
   ["trinity", 262_144],
 ];
 
-/** The family's window; undefined for names that belong to none. Dots and underscores count as dashes. */
+/** The window of the family; undefined for unknown names. Dots and underscores count as dashes. */
 export function familyWindow(model: string): number | undefined {
   const name = model.toLowerCase().replace(/[._]/g, "-");
   let best: readonly [string, number] | undefined;

@@ -1,13 +1,15 @@
-// auth.json: keys and their state, in the reference's format. Every change is read, modify, write under one lock.
+// Reads and writes auth.json: keys and their state, in the format of Hermes Agent v0.14. Changes are made under a lock.
 import { existsSync, readFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import type { Json } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 const LOCK_TIMEOUT_MS = 15_000;
 
-/** One key in a provider's list. Fields that we do not know travel along unchanged. */
+/** One key in the list of a provider. Unknown fields are preserved. */
 export interface AuthEntry {
   /** Six hex digits. */
   id: string;
@@ -50,41 +52,32 @@ function emptyAuth(): AuthFile {
   };
 }
 
-function isMap(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isEntry(value: unknown): value is AuthEntry {
-  return isMap(value) && typeof value.id === "string";
+  return isRecord(value) && typeof value.id === "string";
 }
 
-function entryFrom(raw: AuthEntry, index: number): AuthEntry {
-  const word = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
+function toEntry(raw: AuthEntry, index: number): AuthEntry {
+  const text = (value: unknown, fallback: string) => (typeof value === "string" ? value : fallback);
   return {
     ...raw,
-    label: word(raw.label, raw.id),
+    label: text(raw.label, raw.id),
     auth_type: raw.auth_type === "oauth" ? "oauth" : "api_key",
     priority: typeof raw.priority === "number" ? raw.priority : index,
-    source: word(raw.source, "manual"),
-    access_token: word(raw.access_token, ""),
+    source: text(raw.source, "manual"),
+    access_token: text(raw.access_token, ""),
   };
 }
 
-/** Null when the text is not a store at all; parts of the wrong shape are left out. */
+/** Null when the text is not a JSON object; parts of the wrong shape are ignored. */
 export function parseAuth(text: string): AuthFile | null {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (!isMap(raw)) return null;
+  const raw = parseJson(text);
+  if (!isRecord(raw)) return null;
   const pools: AuthFile["credential_pool"] = {};
-  for (const [provider, list] of Object.entries(isMap(raw.credential_pool) ? raw.credential_pool : {})) {
-    if (Array.isArray(list)) pools[provider] = list.filter(isEntry).map(entryFrom);
+  for (const [provider, list] of Object.entries(isRecord(raw.credential_pool) ? raw.credential_pool : {})) {
+    if (Array.isArray(list)) pools[provider] = list.filter(isEntry).map(toEntry);
   }
   const suppressed: AuthFile["suppressed_sources"] = {};
-  for (const [provider, list] of Object.entries(isMap(raw.suppressed_sources) ? raw.suppressed_sources : {})) {
+  for (const [provider, list] of Object.entries(isRecord(raw.suppressed_sources) ? raw.suppressed_sources : {})) {
     if (Array.isArray(list)) suppressed[provider] = list.filter((item): item is string => typeof item === "string");
   }
   return {
@@ -92,15 +85,15 @@ export function parseAuth(text: string): AuthFile | null {
     ...raw,
     version: typeof raw.version === "number" ? raw.version : 1,
     active_provider: typeof raw.active_provider === "string" ? raw.active_provider : null,
-    providers: isMap(raw.providers) ? (raw.providers as { [id: string]: Json }) : {},
+    providers: isRecord(raw.providers) ? (raw.providers as { [id: string]: Json }) : {},
     credential_pool: pools,
     suppressed_sources: suppressed,
   };
 }
 
-/** At once: a few kilobytes take less time than the thread that would read them. */
+/** Synchronous: for a few kilobytes that is faster than the thread pool. */
 function readText(path: string): string | null {
-  // Most homes have none, and an error costs more than the question.
+  // Most homes have no such file, and an exception costs more than this check.
   if (!existsSync(path)) return null;
   try {
     return readFileSync(path, "utf8");
@@ -110,7 +103,7 @@ function readText(path: string): string | null {
   }
 }
 
-/** The store; empty when there is none. An unreadable one is copied to `<path>.corrupt` and treated as empty. */
+/** Empty when there is no file. A malformed file is copied to `<path>.corrupt` and counts as empty. */
 export async function readAuthFile(path: string): Promise<AuthFile> {
   const text = readText(path);
   if (text === null || text.trim() === "") return emptyAuth();
@@ -120,7 +113,7 @@ export async function readAuthFile(path: string): Promise<AuthFile> {
   return emptyAuth();
 }
 
-/** Changes the store under its lock. `change` edits the value in place; answering false leaves the file alone. */
+/** Changes the file under its lock. `change` edits the value in place; `write: false` leaves the file unchanged. */
 export async function updateAuthFile<T>(
   path: string,
   change: (auth: AuthFile) => { readonly result: T; readonly write: boolean },

@@ -1,10 +1,10 @@
-// How long a key rests after a refusal, and how to read the time that a provider names for it.
+// How long a key is not used after a refusal, and parsing of the times that providers name.
 import type { AuthEntry } from "./auth-file.ts";
 
 const REJECTED_MS = 300_000;
 const EXHAUSTED_MS = 3_600_000;
 
-/** 401 may be a hiccup of the sign-in service; everything else needs its quota window. */
+/** A 401 may be a short failure of the sign-in service; other refusals last for a quota window. */
 export function coolDownMs(status: number | null | undefined): number {
   return status === 401 ? REJECTED_MS : EXHAUSTED_MS;
 }
@@ -22,8 +22,8 @@ export function epochMs(value: unknown): number | undefined {
 
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A delay written in a provider's message: `retry after 30 s`, `try again in 1m30s`, `quotaResetDelay: "12.5s"`. */
-export function delayInText(text: string): number | undefined {
+/** A delay in the text of an error: `retry after 30 s`, `try again in 1m30s`, `quotaResetDelay: "12.5s"`. */
+export function parseDelay(text: string): number | undefined {
   const match =
     /(?:retry[ -]?after|try again in|reset(?:s)? in|quotaResetDelay"?\s*[:=])\D{0,4}((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)?[a-z]*\s*)+)/i.exec(
       text,
@@ -37,7 +37,7 @@ export function delayInText(text: string): number | undefined {
 }
 
 /** When the entry may be used again, in milliseconds since the epoch; 0 when it may now. */
-export function restsUntil(entry: AuthEntry, now: number): number {
+export function coolDownEnd(entry: AuthEntry, now: number): number {
   if (entry.last_status !== "exhausted") return 0;
   const reset = epochMs(entry.last_error_reset_at);
   const since = epochMs(entry.last_status_at) ?? 0;

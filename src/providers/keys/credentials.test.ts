@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EndpointKeys } from "../endpoint.ts";
-import { delayInText, epochMs } from "./cool-down.ts";
+import { epochMs, parseDelay } from "./cool-down.ts";
 import { Credentials } from "./credentials.ts";
 
 let folder: string;
@@ -33,7 +33,7 @@ async function onDisk() {
 }
 
 describe("the key file", () => {
-  test("has the known format and belongs to its owner alone", async () => {
+  test("has the v0.14 format and is readable by its owner only", async () => {
     const { id } = await store().add("p", { value: "sk-secret-1", label: "work" });
     expect(await onDisk()).toMatchObject({
       version: 1,
@@ -59,14 +59,14 @@ describe("the key file", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test("a broken one is kept aside and an empty store used", async () => {
+  test("a malformed file is copied and counts as empty", async () => {
     await writeFile(path, "{ not json");
     await store().add("p", { value: "sk-secret-1" });
     expect(await readFile(`${path}.corrupt`, "utf8")).toBe("{ not json");
     expect((await onDisk()).credential_pool.p).toHaveLength(1);
   });
 
-  test("fields that we do not know survive a change", async () => {
+  test("unknown fields are preserved", async () => {
     const foreign = {
       id: "abc123",
       label: "x",
@@ -87,7 +87,7 @@ describe("the key file", () => {
     expect(after.credential_pool.nous[0]).toEqual(foreign);
   });
 
-  test("twenty processes lose nothing of each other", async () => {
+  test("twenty processes write without losing updates", async () => {
     const program = join(folder, "racer.mjs");
     await build({
       entryPoints: [fileURLToPath(new URL("../../../test/children/auth-racer.ts", import.meta.url))],
@@ -132,7 +132,7 @@ describe("choosing a key", () => {
     expect(taken).toEqual(expected);
   });
 
-  test("a key rests 5 minutes after 401, an hour after 429, or until the provider's own time", async () => {
+  test("a key cools down 5 minutes after 401, an hour after 429, or until the time that the provider names", async () => {
     let now = 1_700_000_000_000;
     const credentials = store({}, () => now);
     await credentials.add("p", { value: "key-one" });
@@ -154,7 +154,7 @@ describe("choosing a key", () => {
     expect((await credentials.lease(keys(), URL_))?.value).toBe("key-one");
   });
 
-  test("with every key resting, the one that wakes first is tried", async () => {
+  test("when all keys cool down, the first to become available is tried", async () => {
     const credentials = store();
     await credentials.add("p", { value: "key-one" });
     await credentials.add("p", { value: "key-two" });
@@ -172,7 +172,7 @@ describe("choosing a key", () => {
     expect((await credentials.lease(keys(), URL_))?.value).toBe("key-one");
   });
 
-  test("an entry with an address of its own goes nowhere else", async () => {
+  test("a key with an address is not sent to another address", async () => {
     const credentials = store();
     await credentials.add("p", { value: "key-elsewhere", baseUrl: "https://other.example/v1" });
     expect(await credentials.lease(keys(), URL_)).toBeNull();
@@ -183,7 +183,7 @@ describe("choosing a key", () => {
 describe("keys from variables", () => {
   const variables = [{ variable: "SOME_KEY", value: "value-of-some-key" }];
 
-  test("need no file, come after manual ones, and are never written down", async () => {
+  test("are used after stored keys and never written to the file", async () => {
     const credentials = store();
     const lone = await credentials.lease(keys({ variables }), URL_);
     await credentials.noteUse(lone!, true);
@@ -196,7 +196,7 @@ describe("keys from variables", () => {
     expect(variable?.restsUntil).toBeGreaterThan(Date.now());
   });
 
-  test("a new value forgets the rest of the old one", async () => {
+  test("a new value ends the cool-down of the old one", async () => {
     const credentials = store();
     const lease = await credentials.lease(keys({ variables }), URL_);
     await credentials.markExhausted(lease!, { status: 429, reason: "rate_limit", message: "" });
@@ -204,7 +204,7 @@ describe("keys from variables", () => {
     expect((await credentials.list("p", renewed))[0]?.restsUntil).toBe(0);
   });
 
-  test("removing one sticks until a key is added again", async () => {
+  test("a removed variable is ignored until a key is added", async () => {
     const credentials = store();
     const [entry] = await credentials.list("p", variables);
     await credentials.remove("p", entry!.id, entry!.source);
@@ -214,7 +214,7 @@ describe("keys from variables", () => {
     expect(await credentials.list("p", variables)).toHaveLength(2);
   });
 
-  test("keyless endpoints are called without a key, given keys win, profiles read the shared store", async () => {
+  test("keyless endpoints are called without a key, given keys win, profiles read the shared file", async () => {
     expect(await store().lease(keys({ optional: true }), URL_)).toMatchObject({ value: null, source: "none" });
     expect((await store().lease(keys({ fixed: "given", variables }), URL_))?.value).toBe("given");
     await store().add("p", { value: "shared-key" });
@@ -229,7 +229,7 @@ test.each([
   ["Please try again in 1m30s.", 90_000],
   ['"quotaResetDelay": "12.5s"', 12_500],
   ["no time here", undefined],
-])("reads the delay in %j", (text, expected) => expect(delayInText(text)).toBe(expected));
+])("reads the delay in %j", (text, expected) => expect(parseDelay(text)).toBe(expected));
 
 test("reads epochs in seconds, in milliseconds and as text", () => {
   expect([

@@ -1,15 +1,15 @@
-// The key pool: which key to use for a call, and what became of it. Safe across processes: state lives in auth.json.
+// The key pool: chooses the key for a call and records its use. The state is in auth.json, shared by all processes.
 import { createHash, randomBytes } from "node:crypto";
 import type { EndpointKeys, VariableKey } from "../endpoint.ts";
 import { type AuthEntry, type AuthFile, readAuthFile, updateAuthFile } from "./auth-file.ts";
-import { restsUntil } from "./cool-down.ts";
+import { coolDownEnd } from "./cool-down.ts";
 import { isUsableKey } from "./key-check.ts";
 import { isLocalUrl, sameOrigin } from "./key-hosts.ts";
 
 export const STRATEGIES = ["fill_first", "round_robin", "least_used", "random"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** A key for one call. It names its entry, so that what happens to it is written to that entry and no other. */
+/** A key for one call, with the entry to which its use and refusals are written. */
 export interface Lease {
   /** Null where the server is called without a key. */
   readonly value: string | null;
@@ -21,7 +21,7 @@ export interface Lease {
 
 export interface CredentialOptions {
   readonly path: string;
-  /** The store of the default profile: read only, used for providers that this profile has no keys for. */
+  /** auth.json of the default profile: only read, for providers without keys in this profile. */
   readonly globalPath?: string | undefined;
   readonly strategies: { readonly [provider: string]: string };
   readonly now?: (() => number) | undefined;
@@ -36,7 +36,7 @@ export interface Refusal {
   readonly resetAt?: number | undefined;
 }
 
-/** What a list of keys shows of one of them; never the secret. */
+/** One key as it is shown in lists, without the secret. */
 export interface EntryView {
   readonly id: string;
   readonly label: string;
@@ -60,7 +60,7 @@ const NOT_REFUSED = {
   last_error_reset_at: null,
 };
 
-/** The same for every process, so that state of a variable's key can be shared without writing the key down. */
+/** The same in every process, so that they share the state of a key from a variable without storing the key. */
 function variableEntryId(variable: string): string {
   return createHash("sha256").update(`env:${variable}`).digest("hex").slice(0, 6);
 }
@@ -69,7 +69,7 @@ function fingerprint(value: string): string {
   return createHash("sha256").update(value).digest("hex").slice(0, 12);
 }
 
-/** Gives the variable's value to its entry; a changed value forgets the state of the old one. */
+/** The entry of a variable with its value; a changed value resets the state. */
 function withVariable(stored: AuthEntry | undefined, key: VariableKey, priority: number): AuthEntry {
   const base: AuthEntry = stored ?? {
     id: variableEntryId(key.variable),
@@ -96,7 +96,7 @@ function isUsableEntry(entry: AuthEntry): boolean {
   return isUsableKey(entry.access_token, isLocalUrl(entry.base_url ?? ""));
 }
 
-/** Stored entries and keys from variables together, best first. Variables that are gone or suppressed are left out. */
+/** Stored entries and keys from variables, best first. Unset and suppressed variables are not included. */
 function merge(auth: AuthFile, pool: string, variables: readonly VariableKey[]): AuthEntry[] {
   const stored = auth.credential_pool[pool] ?? [];
   const suppressed = new Set(auth.suppressed_sources[pool] ?? []);
@@ -116,22 +116,22 @@ function merge(auth: AuthFile, pool: string, variables: readonly VariableKey[]):
   return merged.sort((a, b) => a.priority - b.priority);
 }
 
-/** The list under the key, made when it is missing. */
+/** The list under the key; created when it is missing. */
 function listIn<T>(map: { [key: string]: T[] }, key: string): T[] {
   const found = map[key] ?? [];
   map[key] = found;
   return found;
 }
 
-/** The stored twin of an entry, created (without the secret) for a variable's key that has none yet. */
-function storedTwin(auth: AuthFile, pool: string, entry: AuthEntry): AuthEntry {
+/** The stored form of an entry; for a key from a variable it is created without the secret. */
+function storedEntry(auth: AuthFile, pool: string, entry: AuthEntry): AuthEntry {
   const list = listIn(auth.credential_pool, pool);
   const fromVariable = entry.source.startsWith("env:");
   const found = list.find((other) => other.id === entry.id || (fromVariable && other.source === entry.source));
   if (found) return found;
-  const twin: AuthEntry = { ...entry, access_token: "", token_fingerprint: fingerprint(entry.access_token) };
-  list.push(twin);
-  return twin;
+  const created: AuthEntry = { ...entry, access_token: "", token_fingerprint: fingerprint(entry.access_token) };
+  list.push(created);
+  return created;
 }
 
 export class Credentials {
@@ -166,7 +166,7 @@ export class Credentials {
     return { auth, path: this.#options.path };
   }
 
-  /** What resolution needs to know: which lists hold a usable key, and which provider was signed in last. */
+  /** What `resolveEndpoint` needs: the lists that hold a usable key, and the provider that was signed in last. */
   async overview(): Promise<{
     pooled: Set<string>;
     pooledFor: { readonly [pool: string]: readonly string[] };
@@ -206,20 +206,20 @@ export class Credentials {
 
   #choose(entries: readonly AuthEntry[], pool: string): AuthEntry | undefined {
     const now = this.#now();
-    const rested = entries.filter((entry) => restsUntil(entry, now) === 0);
-    // With every key resting, the one that wakes first is tried: a wrong guess about a limit must not lock the person out.
-    if (rested.length === 0) return [...entries].sort((a, b) => restsUntil(a, now) - restsUntil(b, now))[0];
+    const available = entries.filter((entry) => coolDownEnd(entry, now) === 0);
+    // If all keys are cooling down, the first one to become available is tried, because the time may be a wrong guess.
+    if (available.length === 0) return [...entries].sort((a, b) => coolDownEnd(a, now) - coolDownEnd(b, now))[0];
     switch (this.#strategy(pool)) {
       case "least_used":
-        return [...rested].sort((a, b) => (a.request_count ?? 0) - (b.request_count ?? 0))[0];
+        return [...available].sort((a, b) => (a.request_count ?? 0) - (b.request_count ?? 0))[0];
       case "random":
-        return rested[Math.floor((this.#options.random?.() ?? Math.random()) * rested.length)];
+        return available[Math.floor((this.#options.random?.() ?? Math.random()) * available.length)];
       default:
-        return rested[0];
+        return available[0];
     }
   }
 
-  /** A key for the endpoint, leaving out entries already tried; null when there is none left. */
+  /** A key for the endpoint that was not tried before; null when there is none. */
   async lease(keys: EndpointKeys, baseUrl: string, tried: ReadonlySet<string> = new Set()): Promise<Lease | null> {
     if (keys.fixed) return tried.has("fixed") ? null : { value: keys.fixed, source: "argument", entry: null };
     const pool = keys.pool;
@@ -244,43 +244,43 @@ export class Credentials {
     );
   }
 
-  /** True when another key than the tried ones is rested and ready. */
+  /** True when a key that was not tried before can be used now. */
   async hasOther(keys: EndpointKeys, baseUrl: string, tried: ReadonlySet<string>): Promise<boolean> {
     if (keys.fixed || keys.pool === null) return false;
     const now = this.#now();
     const entries = await this.#candidates(keys.pool, keys.variables, baseUrl);
-    return entries.some((entry) => !tried.has(entry.id) && restsUntil(entry, now) === 0);
+    return entries.some((entry) => !tried.has(entry.id) && coolDownEnd(entry, now) === 0);
   }
 
   async #moveToEnd(pool: string, chosen: AuthEntry, entries: readonly AuthEntry[]): Promise<void> {
     const { path } = await this.#read(pool);
     await updateAuthFile(path, (auth) => {
-      for (const entry of entries) storedTwin(auth, pool, entry);
+      for (const entry of entries) storedEntry(auth, pool, entry);
       const highest = Math.max(...(auth.credential_pool[pool] ?? []).map((entry) => entry.priority));
-      storedTwin(auth, pool, chosen).priority = highest + 1;
+      storedEntry(auth, pool, chosen).priority = highest + 1;
       return { result: undefined, write: true };
     });
   }
 
-  /** Writes to the one entry that the lease names; does nothing for keys outside the pool. */
+  /** Changes the entry of the lease; does nothing for keys outside the pool. */
   async #change(lease: Lease, change: (entry: AuthEntry) => void, create: boolean): Promise<void> {
-    const place = lease.entry;
-    if (!place) return;
-    const before = await this.#read(place.pool);
-    const known = before.auth.credential_pool[place.pool]?.some((entry) => entry.id === place.id) ?? false;
+    const target = lease.entry;
+    if (!target) return;
+    const before = await this.#read(target.pool);
+    const known = before.auth.credential_pool[target.pool]?.some((entry) => entry.id === target.id) ?? false;
     if (!known && !create) return;
     await updateAuthFile(before.path, (auth) => {
-      const stored = auth.credential_pool[place.pool]?.find((entry) => entry.id === place.id);
+      const stored = auth.credential_pool[target.pool]?.find((entry) => entry.id === target.id);
       if (!stored && !(create && lease.source.startsWith("env:"))) return { result: undefined, write: false };
       const variable = lease.source.slice("env:".length);
       const entry =
-        stored ?? storedTwin(auth, place.pool, withVariable(undefined, { variable, value: lease.value ?? "" }, 1));
+        stored ?? storedEntry(auth, target.pool, withVariable(undefined, { variable, value: lease.value ?? "" }, 1));
       change(entry);
       return { result: undefined, write: true };
     });
   }
 
-  /** The key was refused: it rests until the provider's reset time, or for the usual time after that status. */
+  /** The key was refused: it is not used until the reset time of the provider, or for the default time of that status. */
   async markExhausted(lease: Lease, refusal: Refusal): Promise<void> {
     const at = this.#now();
     await this.#change(
@@ -298,7 +298,7 @@ export class Credentials {
     );
   }
 
-  /** Counts a call and clears an old refusal. A lone key from a variable leaves no trace on disk. */
+  /** Counts a call and clears an old refusal. A single key from a variable is not written to disk. */
   async noteUse(lease: Lease, ok: boolean): Promise<void> {
     await this.#change(
       lease,
@@ -311,7 +311,7 @@ export class Credentials {
     );
   }
 
-  /** Counts a call without making the answer wait for the disk; `settled` waits for what is still being written. */
+  /** Counts a call without delaying the answer; `settled` waits for the write. */
   noteUseLater(lease: Lease, onError: (error: unknown) => void): void {
     const write = this.noteUse(lease, true)
       .catch(onError)
@@ -333,13 +333,13 @@ export class Credentials {
       authType: entry.auth_type,
       priority: entry.priority,
       requestCount: entry.request_count ?? 0,
-      restsUntil: restsUntil(entry, now),
+      restsUntil: coolDownEnd(entry, now),
       lastError: entry.last_error_message ?? null,
       hint: entry.access_token.length >= 16 ? `…${entry.access_token.slice(-4)}` : "…",
     }));
   }
 
-  /** Adds a key by hand. Variables that were removed from the list before come back with it. */
+  /** Adds a key of the user. Variables that were suppressed in this list are used again. */
   async add(
     pool: string,
     key: { value: string; label?: string | undefined; baseUrl?: string | undefined },
@@ -355,7 +355,7 @@ export class Credentials {
         source: "manual",
         access_token: key.value,
         ...NOT_REFUSED,
-        ...(key.baseUrl ? { base_url: key.baseUrl } : {}),
+        base_url: key.baseUrl || undefined,
         request_count: 0,
       };
       list.push(entry);
@@ -364,7 +364,7 @@ export class Credentials {
     });
   }
 
-  /** Removes by id; a variable's key is suppressed instead, so that it stays away while the variable is set. */
+  /** Removes a key by id. A key from a variable is suppressed instead, because the variable is still set. */
   async remove(pool: string, id: string, source: string): Promise<void> {
     await updateAuthFile(this.#options.path, (auth) => {
       const list = auth.credential_pool[pool] ?? [];
@@ -379,7 +379,7 @@ export class Credentials {
     });
   }
 
-  /** Ends all rests of the list; answers how many entries changed. */
+  /** Ends all cool-downs of the list; returns the number of changed entries. */
   async reset(pool: string): Promise<number> {
     return updateAuthFile(this.#options.path, (auth) => {
       let changed = 0;

@@ -1,25 +1,25 @@
-// The keys that an endpoint may use, and the sentence to show when a configured one cannot be used.
+// Finds the keys that an endpoint may use, and explains why a configured key cannot be used.
 import type { Failure } from "../../core/failure.ts";
 import { CATALOG } from "../catalog.ts";
 import type { VariableKey } from "../endpoint.ts";
 import type { ProviderSpec } from "../provider-spec.ts";
 import { isUsableKey, keyProblem } from "./key-check.ts";
-import { hostOf, isLocalUrl, isOwnAddress, type Place, sameOrigin, variableServes } from "./key-hosts.ts";
+import { type BaseUrl, isKeyFor, isLocalUrl, isOwnAddress, parseHost, sameOrigin } from "./key-hosts.ts";
 
 type Env = { readonly [name: string]: string | undefined };
 
-/** The places where keys are kept. */
+/** Where keys come from. */
 export interface KeySources {
   readonly env: Env;
-  /** The file that sets variables besides the environment, for messages. */
+  /** Path of `.env`, for messages. */
   readonly envPath?: string | undefined;
   /** Lists of auth.json that hold a usable key. */
   readonly pooled?: ReadonlySet<string> | undefined;
-  /** The addresses that the keys of each list were added for; empty text for any. */
+  /** The addresses for which the keys of each list were added; empty text means any. */
   readonly pooledFor?: { readonly [pool: string]: readonly string[] };
-  /** Lists of auth.json that hold nothing but unusable keys, with the label of one. */
+  /** Lists of auth.json that hold only unusable keys, with the label of one. */
   readonly unusable?: { readonly [pool: string]: string };
-  /** `suppressed_sources` of auth.json: variables whose key the person removed. */
+  /** `suppressed_sources` of auth.json: variables whose key the user removed. */
   readonly suppressed?: { readonly [provider: string]: readonly string[] };
 }
 
@@ -27,13 +27,13 @@ export function notConfigured(message: string, hint: string): Failure {
   return { kind: "not_configured", message, hint };
 }
 
-/** A key is there and cannot be used. Nobody stands in for it: whoever configured it has to know. */
+/** A configured key cannot be used. No other key replaces it: the user has to know. */
 function unusableKey(message: string, hint: string): Failure {
   return { kind: "auth", message, hint };
 }
 
-/** Where the provider is reached: the configured address, its URL variable, or the catalog. */
-export function placeOf(spec: ProviderSpec, configured: string, env: Env): Place {
+/** The base URL of the provider: from the configuration, its URL variable, or the catalog. */
+export function findBaseUrl(spec: ProviderSpec, configured: string, env: Env): BaseUrl {
   if (configured !== "") return { url: configured, source: "config" };
   for (const variable of spec.urlVars ?? []) {
     const value = env[variable]?.trim();
@@ -42,21 +42,21 @@ export function placeOf(spec: ProviderSpec, configured: string, env: Env): Place
   return { url: spec.baseUrl, source: "catalog" };
 }
 
-function variablesOf(spec: ProviderSpec, sources: KeySources): VariableKey[] {
+function setVariables(spec: ProviderSpec, sources: KeySources): VariableKey[] {
   const suppressed = sources.suppressed?.[spec.id] ?? [];
   const found: VariableKey[] = [];
   for (const variable of spec.keyVars ?? []) {
     const value = sources.env[variable];
     if (value === undefined || suppressed.includes(`env:${variable}`)) continue;
-    if (variableServes(spec, variable, value)) found.push({ variable, value: value.trim() });
+    if (isKeyFor(spec, variable, value)) found.push({ variable, value: value.trim() });
   }
   return found;
 }
 
 /** The variables of the catalog entry that hold a usable key of that provider. */
 export function variableKeys(spec: ProviderSpec, sources: KeySources, url?: string): VariableKey[] {
-  const local = isLocalUrl(url ?? placeOf(spec, "", sources.env).url);
-  return variablesOf(spec, sources).filter(({ value }) => isUsableKey(value, local));
+  const local = isLocalUrl(url ?? findBaseUrl(spec, "", sources.env).url);
+  return setVariables(spec, sources).filter(({ value }) => isUsableKey(value, local));
 }
 
 /** True when a list of auth.json has a key for this address. */
@@ -66,17 +66,17 @@ export function pooledAt(pool: string, url: string, sources: KeySources): boolea
   return addresses === undefined || addresses.some((address) => address === "" || sameOrigin(address, url));
 }
 
-function fileOf(sources: KeySources): string {
+function envFile(sources: KeySources): string {
   return sources.envPath ?? ".env";
 }
 
 function unusableVariable(spec: ProviderSpec, sources: KeySources, url: string): Failure | undefined {
-  for (const { variable, value } of variablesOf(spec, sources)) {
+  for (const { variable, value } of setVariables(spec, sources)) {
     const problem = keyProblem(value, isLocalUrl(url));
     if (problem === undefined) continue;
     return unusableKey(
       `${variable} is set, but it is not a key of ${spec.label}: ${problem}`,
-      `Set the real key where it is set now, in the environment or in ${fileOf(sources)}: hermes config set ${variable} KEY`,
+      `Set the real key where it is set now, in the environment or in ${envFile(sources)}: hermes config set ${variable} KEY`,
     );
   }
   return undefined;
@@ -91,23 +91,23 @@ function unusablePool(spec: ProviderSpec, sources: KeySources): Failure | undefi
   );
 }
 
-/** Why the provider's own keys cannot be used although some are set; undefined when none is set. */
-export function unusableKeyOf(spec: ProviderSpec, sources: KeySources, url: string): Failure | undefined {
+/** Why the keys of the provider cannot be used; undefined when none is set. */
+export function findUnusableKey(spec: ProviderSpec, sources: KeySources, url: string): Failure | undefined {
   return unusableVariable(spec, sources, url) ?? unusablePool(spec, sources);
 }
 
-/** The first unusable key among the providers that `auto` looks at. A variable that is empty says nothing there. */
+/** The first unusable key among the providers that `auto` considers. Empty variables are ignored. */
 export function unusableAutoKey(sources: KeySources): Failure | undefined {
   const env = Object.fromEntries(Object.entries(sources.env).filter(([, value]) => value?.trim()));
   for (const spec of CATALOG) {
     if (spec.explicitOnly || spec.local) continue;
-    const found = unusableKeyOf(spec, { ...sources, env }, placeOf(spec, "", env).url);
+    const found = findUnusableKey(spec, { ...sources, env }, findBaseUrl(spec, "", env).url);
     if (found) return found;
   }
   return undefined;
 }
 
-/** Keys of catalog providers whose own address this is: a custom endpoint at api.openai.com may use OPENAI_API_KEY. */
+/** Keys of the catalog providers at this address: a custom endpoint at api.openai.com may use OPENAI_API_KEY. */
 export function keysByAddress(url: string, sources: KeySources): VariableKey[] {
   if (isLocalUrl(url)) return [];
   return CATALOG.filter((spec) => !spec.local && !spec.instead && isOwnAddress(spec, url)).flatMap((spec) =>
@@ -115,8 +115,8 @@ export function keysByAddress(url: string, sources: KeySources): VariableKey[] {
   );
 }
 
-/** A key written down for one endpoint, and the path of its section in config.yaml. */
-export interface WrittenKey {
+/** A key that is set for one endpoint, and the path of its section in config.yaml. */
+export interface ConfiguredKey {
   readonly apiKey?: string | undefined;
   readonly keyVar?: string | undefined;
   readonly path?: string | undefined;
@@ -124,8 +124,8 @@ export interface WrittenKey {
 
 export type GivenKey = { readonly value: string } | { readonly failure: Failure } | undefined;
 
-/** The key that was written down for the endpoint at `url`. One that cannot be used is a failure, never left out. */
-export function givenKey(written: WrittenKey, url: string, sources: KeySources): GivenKey {
+/** The key that is set for the endpoint at `url`; a failure when it cannot be used. */
+export function givenKey(written: ConfiguredKey, url: string, sources: KeySources): GivenKey {
   const { apiKey = "", keyVar = "", path } = written;
   const local = isLocalUrl(url);
   if (apiKey.trim() !== "") {
@@ -135,7 +135,7 @@ export function givenKey(written: WrittenKey, url: string, sources: KeySources):
     const hint =
       path === undefined
         ? "Give the real key."
-        : `Set it to the real key of ${hostOf(url) ?? url}, or remove it: hermes config unset ${path}.api_key`;
+        : `Set it to the real key of ${parseHost(url) ?? url}, or remove it: hermes config unset ${path}.api_key`;
     return { failure: unusableKey(`${where} is not a key: ${problem}`, hint) };
   }
   if (keyVar === "") return undefined;
@@ -146,23 +146,23 @@ export function givenKey(written: WrittenKey, url: string, sources: KeySources):
   return {
     failure: unusableKey(
       `${named} does not hold a key: ${problem}`,
-      `Set it in the environment or in ${fileOf(sources)}: hermes config set ${keyVar} KEY`,
+      `Set it in the environment or in ${envFile(sources)}: hermes config set ${keyVar} KEY`,
     ),
   };
 }
 
-/** What to say when the provider has no key that may go to `url`. */
+/** The failure of a provider without a key that may be sent to `url`. */
 export function missingKey(spec: ProviderSpec, url: string, sources: KeySources): Failure {
-  const unusable = unusableKeyOf(spec, sources, url);
+  const unusable = findUnusableKey(spec, sources, url);
   if (unusable) return unusable;
   const variable = spec.keyVars?.[0] ?? "a key";
   if (variableKeys(spec, sources).length > 0 || sources.pooled?.has(spec.id))
     return notConfigured(
-      `The ${spec.label} key is not sent to ${hostOf(url) ?? url}: it was not made for that host`,
+      `The ${spec.label} key is not sent to ${parseHost(url) ?? url}: it is not a key of that host`,
       `If that is what you want, put the key beside the address: model.api_key (or model.key_env: ${variable}) in config.yaml.`,
     );
   if (spec.instead)
-    return notConfigured(`${spec.label}: this way to sign in is not available yet`, `Instead, ${spec.instead}.`);
+    return notConfigured(`${spec.label}: this sign-in is not available yet`, `Instead, ${spec.instead}.`);
   return notConfigured(
     `No key for ${spec.label}`,
     `Run \`hermes auth add ${spec.id}\`, or set ${variable} in the environment or in .env.`,

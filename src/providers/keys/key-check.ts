@@ -1,9 +1,9 @@
-// Tells a key from what stands in for one: a placeholder, a cut-off copy, an unset reference.
+// Detects values that cannot be keys: placeholders, truncated copies, references to unset variables.
 
-/** The shortest text that a service on the internet may have given out as a key. */
+/** No service on the internet issues shorter keys. */
 const SHORTEST_REMOTE_KEY = 6;
 
-/** Words that mean "no key" to people who run their own server. A service on the internet takes none of them. */
+/** Words that users of local servers write when no key is needed. They are not keys of a service on the internet. */
 const NO_KEY_WORDS = new Set([
   "none",
   "null",
@@ -43,11 +43,11 @@ export function keyProblem(value: string, local: boolean): string | undefined {
   if (key === "") return "it is empty";
   const reference = /\$\{(\w+)\}/.exec(key)?.[1];
   if (reference !== undefined) return `it refers to ${reference}, which is not set`;
-  if (/\s/.test(key)) return "it has a space or a line break inside";
+  if (/\s/.test(key)) return "it contains a space or a line break";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a header cannot carry them
-  if (/[\u0000-\u001f\u007f]/.test(key)) return "it has a control character inside";
+  if (/[\u0000-\u001f\u007f]/.test(key)) return "it contains a control character";
   if (PLACEHOLDERS.some((pattern) => pattern.test(key))) return "it is a placeholder";
-  if (/[^\u0021-\u007e]/.test(key)) return "it has a character inside that no key has";
+  if (/[^\u0021-\u007e]/.test(key)) return "it contains a character that no key has";
   if (local) return undefined;
   if (NO_KEY_WORDS.has(key.toLowerCase())) return "it is a placeholder";
   return key.length < SHORTEST_REMOTE_KEY ? "it is too short" : undefined;

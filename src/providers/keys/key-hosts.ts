@@ -1,8 +1,8 @@
-// Which key may go to which address. A key belongs to one scheme, host and port; this is the one place that decides.
+// Decides which key may be sent to which address. A key belongs to one scheme, host and port.
 import type { ProviderSpec } from "../provider-spec.ts";
 
-/** The host name in lower case, without port; undefined for what is no http(s) address. */
-export function hostOf(url: string): string | undefined {
+/** The host name in lower case, without port; undefined if the text is not an http(s) URL. */
+export function parseHost(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return undefined;
@@ -12,18 +12,18 @@ export function hostOf(url: string): string | undefined {
     .replace(/\.$/, "");
 }
 
-/** Scheme, host and port; undefined for what is no http(s) address. */
-export function originOf(url: string): string | undefined {
-  const host = hostOf(url);
+/** Scheme, host and port; undefined if the text is not an http(s) URL. */
+export function parseOrigin(url: string): string | undefined {
+  const host = parseHost(url);
   if (host === undefined) return undefined;
   const { protocol, port } = new URL(url);
   return `${protocol}//${host}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
-/** True when both addresses have the same scheme, host and port, so that a key for one may go to the other. */
+/** True when both addresses have the same scheme, host and port, so that a key for one may be sent to the other. */
 export function sameOrigin(a: string, b: string): boolean {
-  const origin = originOf(a);
-  return origin !== undefined && origin === originOf(b);
+  const origin = parseOrigin(a);
+  return origin !== undefined && origin === parseOrigin(b);
 }
 
 function isPrivateV4(host: string): boolean {
@@ -39,7 +39,7 @@ function isPrivateV4(host: string): boolean {
 
 /** Loopback, private and link-local ranges, Tailscale, and the host names of container runtimes. */
 export function isLocalUrl(url: string): boolean {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return false;
   if (host === "localhost" || /\.(localhost|local)$/.test(host) || host === "::1") return true;
   if (/^(fe[89ab]|f[cd])[0-9a-f]*:/.test(host)) return true;
@@ -47,51 +47,51 @@ export function isLocalUrl(url: string): boolean {
   return isPrivateV4(host);
 }
 
-/** This machine itself, not its network. */
+/** This machine only, not its network. */
 export function isLoopback(url: string): boolean {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return false;
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d+){3}$/.test(host);
 }
 
-/** `.example.com` in the list allows subdomains; anything else is compared whole. */
+/** `.example.com` in the list allows subdomains; other entries must be equal. */
 export function hostAllowed(host: string, allowed: readonly string[]): boolean {
   return allowed.some((entry) => (entry.startsWith(".") ? host.endsWith(entry) : host === entry));
 }
 
-/** Every host that the provider's own keys are for. */
-export function hostsOf(spec: ProviderSpec): readonly string[] {
-  const own = hostOf(spec.baseUrl);
+/** The hosts to which the keys of the provider may be sent. */
+export function providerHosts(spec: ProviderSpec): readonly string[] {
+  const own = parseHost(spec.baseUrl);
   return own === undefined ? (spec.extraHosts ?? []) : [own, ...(spec.extraHosts ?? [])];
 }
 
-/** True for the provider's own address: the one in the catalog, or one of its hosts over https on the usual port. */
+/** True for an address of the provider: the one in the catalog, or one of its hosts over https on the default port. */
 export function isOwnAddress(spec: ProviderSpec, url: string): boolean {
   if (sameOrigin(url, spec.baseUrl)) return true;
-  const host = hostOf(url);
-  return host !== undefined && originOf(url) === `https://${host}:443` && hostAllowed(host, hostsOf(spec));
+  const host = parseHost(url);
+  return host !== undefined && parseOrigin(url) === `https://${host}:443` && hostAllowed(host, providerHosts(spec));
 }
 
-/** Where a base URL came from: the catalog, the provider's own variable, or the configuration beside the provider's name. */
+/** The source of a base URL: the catalog, the URL variable of the provider, or the configuration. */
 export type UrlSource = "catalog" | "variable" | "config";
 
-export interface Place {
+export interface BaseUrl {
   readonly url: string;
   readonly source: UrlSource;
 }
 
 /**
- * May the provider's keys (variables and pool) go to this URL? To its own addresses always. Elsewhere only to the one
- * address that was configured for this provider: by its own URL variable, or as `model.base_url` on the own network.
+ * True when the keys of the provider (variables and pool) may be sent to this URL: always to its own addresses, else
+ * only to the address configured for it, by its URL variable or as `model.base_url` on the local network.
  */
-export function providerKeysMayGo(spec: ProviderSpec, url: string, configured: Place): boolean {
+export function mayReceiveKeys(spec: ProviderSpec, url: string, configured: BaseUrl): boolean {
   if (isOwnAddress(spec, url)) return true;
   if (spec.strictHosts || !sameOrigin(url, configured.url)) return false;
   return configured.source === "variable" || (configured.source === "config" && isLocalUrl(url));
 }
 
-/** OPENAI_API_KEY has long been used for OpenRouter keys too: its shape tells whose it is. */
-export function variableServes(spec: ProviderSpec, variable: string, value: string): boolean {
+/** OPENAI_API_KEY is also used for OpenRouter keys: the prefix tells them apart. */
+export function isKeyFor(spec: ProviderSpec, variable: string, value: string): boolean {
   if (variable !== "OPENAI_API_KEY") return true;
   return value.trim().startsWith("sk-or-") === (spec.id === "openrouter");
 }

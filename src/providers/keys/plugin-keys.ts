@@ -1,4 +1,4 @@
-// Endpoints that plugins bring: where their keys come from, and whether they can be called.
+// The keys of endpoints that plugins provide.
 import type { VariableKey } from "../endpoint.ts";
 import type { CustomEndpoint } from "../settings.ts";
 import { isUsableKey } from "./key-check.ts";
@@ -10,18 +10,18 @@ export interface KeyLocations {
   readonly suppressed?: { readonly [provider: string]: readonly string[] };
 }
 
-/** A plugin names its variable as the catalog does: one of the places where a key may come from. */
-export function pluginKeys(named: CustomEndpoint, places: KeyLocations): VariableKey[] {
+/** The key in the variable that the plugin names. */
+export function pluginKeys(named: CustomEndpoint, sources: KeyLocations): VariableKey[] {
   if (!named.plugin || named.keyVar === "") return [];
-  const value = places.env[named.keyVar];
-  const suppressed = places.suppressed?.[`custom:${named.slug}`]?.includes(`env:${named.keyVar}`);
+  const value = sources.env[named.keyVar];
+  const suppressed = sources.suppressed?.[`custom:${named.slug}`]?.includes(`env:${named.keyVar}`);
   return isUsableKey(value, isLocalUrl(named.baseUrl)) && !suppressed
     ? [{ variable: named.keyVar, value: value.trim() }]
     : [];
 }
 
-/** True when the endpoint has a key, or wants none. */
-export function endpointReady(named: CustomEndpoint, places: KeyLocations): boolean {
+/** True when the endpoint has a key, or needs none. */
+export function endpointReady(named: CustomEndpoint, sources: KeyLocations): boolean {
   if (!named.plugin || named.keyVar === "") return true;
-  return pluginKeys(named, places).length > 0 || (places.pooled?.has(`custom:${named.slug}`) ?? false);
+  return pluginKeys(named, sources).length > 0 || (sources.pooled?.has(`custom:${named.slug}`) ?? false);
 }

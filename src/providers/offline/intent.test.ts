@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { stepsOf } from "./intent.ts";
+import { parseSteps } from "./intent.ts";
 
-const first = (text: string) => stepsOf(text)[0]?.calls[0];
+const first = (text: string) => parseSteps(text)[0]?.calls[0];
 
 describe("requests as tool calls", () => {
   test.each([
@@ -68,17 +68,17 @@ describe("requests as tool calls", () => {
   test.each(["hello", "why is the sky blue?", "tell me a story", "thanks", "what can you do?"])(
     "not a tool request: %j",
     (text) => {
-      expect(stepsOf(text)).toEqual([]);
+      expect(parseSteps(text)).toEqual([]);
     },
   );
 
   test("several steps in one request", () => {
-    const steps = stepsOf('write "hi" to a.txt, then read a.txt; run ls');
+    const steps = parseSteps('write "hi" to a.txt, then read a.txt; run ls');
     expect(steps.map((step) => step.calls[0]?.tool)).toEqual(["write_file", "read_file", "terminal"]);
   });
 
   test("a folder or file with a quote cannot leave its argument", () => {
-    const command = stepsOf("list the files in it's")[0]?.calls[1]?.args.command;
+    const command = parseSteps("list the files in it's")[0]?.calls[1]?.args.command;
     expect(command).toBe("ls -la -- 'it'\\''s'");
   });
 });

@@ -1,11 +1,11 @@
-// What a request asks for, as tool calls; found by a table of phrasings.
+// Maps a request to tool calls with a table of phrases.
 import type { JsonObject } from "../../core/message.ts";
 import { findSchedule } from "./schedule-words.ts";
 
-/** One thing to do: the first of these calls whose tool is there. */
+/** One step: the first of these calls whose tool is available. */
 export interface Step {
   readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[];
-  /** Say the essence of the result instead of the result. */
+  /** Report a summary of the result instead of the result. */
   readonly summarise?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ function read(path: string, lines: JsonObject = {}, summarise = false): Step {
       { tool: "read_file", args: { path, ...lines } },
       { tool: "terminal", args: { command: `cat -- ${shell(path)}` } },
     ],
-    ...(summarise ? { summarise } : {}),
+    summarise,
   };
 }
 
@@ -305,7 +305,7 @@ const OTHER: readonly Rule[] = [
 
 const RULES: readonly Rule[] = [...MEMORY.slice(3), ...FILES, ...MEMORY, ...OTHER];
 
-function stepOf(text: string): Step | null {
+function parseStep(text: string): Step | null {
   let request = text.trim();
   while (POLITE.test(request)) request = request.replace(POLITE, "");
   for (const [pattern, make] of RULES) {
@@ -316,11 +316,11 @@ function stepOf(text: string): Step | null {
   return null;
 }
 
-/** The steps of a request, in order; empty when it is not one that we know how to do. */
-export function stepsOf(text: string): Step[] {
+/** The steps of a request, in order; empty for unknown requests. */
+export function parseSteps(text: string): Step[] {
   const pieces = /```/.test(text) ? [text] : text.split(/[,.;]?\s+(?:and\s+)?then\s+|;\s+/i);
-  const steps = pieces.map(stepOf);
+  const steps = pieces.map(parseStep);
   if (steps.every((step) => step !== null)) return steps as Step[];
-  const whole = stepOf(text);
+  const whole = parseStep(text);
   return whole ? [whole] : [];
 }

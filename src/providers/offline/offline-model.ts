@@ -1,19 +1,19 @@
-// The offline model: a request in, an answer or tool calls out. Deterministic, without key and network.
+// The offline model: answers a request with text or tool calls. Deterministic, without key and network.
 import type { JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
 import { extractSentences } from "./extract.ts";
-import { type Step, stepsOf } from "./intent.ts";
+import { parseSteps, type Step } from "./intent.ts";
 import { type Finished, failed, report } from "./report.ts";
 import { sideAnswer } from "./side-answers.ts";
 import { LABEL, smallTalk } from "./small-talk.ts";
 
-/** Either words for the person, or the next tool call. */
+/** Text for the user, or the next tool call. */
 export type OfflineAnswer =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "call"; readonly tool: string; readonly args: JsonObject };
 
-/** What the person wrote, without the notes that the program adds to it. */
+/** The message of the user without the notes that the program adds to it. */
 function ownWords(message: Message | undefined): string {
   return textOf(message?.content)
     .replace(/<memory-context>[\s\S]*?<\/memory-context>/gi, "")
@@ -31,7 +31,7 @@ function parseArgs(raw: string): JsonObject {
 }
 
 /** The results by call, and for a file that "has not changed" the text that an earlier call returned. */
-function resultsOf(messages: readonly Message[]): Map<string, string> {
+function collectResults(messages: readonly Message[]): Map<string, string> {
   const results = new Map<string, string>();
   const pages = new Map<string, string>();
   const keys = new Map<string, string>();
@@ -51,7 +51,7 @@ function resultsOf(messages: readonly Message[]): Map<string, string> {
 
 /** The calls made since `start` with their results. */
 function finishedSince(start: number, messages: readonly Message[], steps: readonly Step[]): Finished[] {
-  const results = resultsOf(messages);
+  const results = collectResults(messages);
   const finished: Finished[] = [];
   for (const message of messages.slice(start)) {
     if (message.role !== "assistant") continue;
@@ -65,7 +65,7 @@ function finishedSince(start: number, messages: readonly Message[], steps: reado
   return finished;
 }
 
-/** Only arguments that the tool declares, so that a variant of a tool still takes the call. */
+/** Only arguments that the tool declares, so that a variant of a tool accepts the call. */
 function declared(args: JsonObject, tool: ToolSchema): JsonObject {
   const known = tool.parameters.properties;
   if (typeof known !== "object" || known === null || Object.keys(known).length === 0) return args;
@@ -94,7 +94,7 @@ function conversationSummary(messages: readonly Message[]): string {
 const OUR_TALK =
   /^(?:please\s+)?(?:summari[sz]e|sum\s+up|recap)\s+(?:this|our|the)\s+(?:conversation|chat|session|discussion)/i;
 
-/** The answer to a request; side tasks are recognised by their purpose. */
+/** The answer to a request. Side tasks are recognised by their purpose. */
 export function answerOffline(request: ModelRequest): OfflineAnswer {
   const { messages, tools, purpose } = request;
   if (purpose !== "turn" && purpose !== "wrap_up") {
@@ -103,7 +103,7 @@ export function answerOffline(request: ModelRequest): OfflineAnswer {
   }
   const start = messages.findLastIndex((message) => message.role === "user");
   const options = ownWords(messages[start]);
-  const steps = stepsOf(options);
+  const steps = parseSteps(options);
   const finished = finishedSince(start + 1, messages, steps);
   const broken = finished.some((done) => failed(done.content));
   const step = steps[finished.length];

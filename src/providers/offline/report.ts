@@ -1,27 +1,17 @@
-// Says in words what a tool's result says.
+// Describes tool results in sentences.
 import type { JsonObject } from "../../core/message.ts";
-import { cut, extractSentences } from "./extract.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
+import { isJsonObject, jsonObjects } from "../transports/json-values.ts";
+import { extractSentences, shorten } from "./extract.ts";
 
 const MAX_LINES = 60;
 const MAX_ROWS = 20;
 
-function isRow(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function rows(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isRow) : [];
-}
-
 /** The JSON object at the start of a result; tools may add plain hints after it. */
 function parse(content: string): JsonObject | null {
   for (const text of [content, content.slice(0, content.lastIndexOf("}") + 1)]) {
-    try {
-      const value: unknown = JSON.parse(text);
-      if (isRow(value)) return value;
-    } catch {
-      // Not JSON as a whole: the shorter text is tried, then the result counts as plain text.
-    }
+    const value = parseJson(text);
+    if (isJsonObject(value)) return value;
   }
   return null;
 }
@@ -60,12 +50,12 @@ function readReport(result: JsonObject, args: JsonObject, summarise: boolean): s
 
 function searchReport(result: JsonObject, args: JsonObject): string {
   const files = Array.isArray(result.files) ? result.files.map(String) : [];
-  const matches = rows(result.matches);
+  const matches = jsonObjects(result.matches);
   const total = Number(result.total_count ?? files.length + matches.length);
   const place = String(args.path ?? ".") === "." ? "here" : `in \`${String(args.path)}\``;
   if (matches.length > 0) {
     const found = matches.map(
-      (match) => `${String(match.path)}:${String(match.line)}: ${cut(String(match.content), 160)}`,
+      (match) => `${String(match.path)}:${String(match.line)}: ${shorten(String(match.content), 160)}`,
     );
     return `Found ${total} ${total === 1 ? "match" : "matches"} ${place}:\n${bullets(found, total)}`;
   }
@@ -76,7 +66,7 @@ function searchReport(result: JsonObject, args: JsonObject): string {
 function terminalReport(result: JsonObject, args: JsonObject): string {
   const output = String(result.output ?? "").trim();
   const code = Number(result.exit_code ?? 0);
-  const ran = `\`${cut(String(args.command ?? ""), 120)}\``;
+  const ran = `\`${shorten(String(args.command ?? ""), 120)}\``;
   const end = code === 0 ? "" : ` It ended with exit code ${code}.`;
   return output === "" ? `${ran} ran and printed nothing.${end}` : `${ran} printed:\n${block(output)}${end}`;
 }
@@ -88,12 +78,12 @@ function memoryReport(result: JsonObject, args: JsonObject): string {
 }
 
 function sessionReport(result: JsonObject): string {
-  const found = rows(result.results).map((item) => {
+  const found = jsonObjects(result.results).map((item) => {
     const name = String(item.title ?? item.session_id ?? "a conversation");
     const when = String(item.when ?? item.last_active ?? item.started_at ?? "");
-    const snippets = rows(item.matches ?? item.snippets).map((hit) => String(hit.snippet ?? hit.content ?? ""));
+    const snippets = jsonObjects(item.matches ?? item.snippets).map((hit) => String(hit.snippet ?? hit.content ?? ""));
     const words = String(item.summary ?? item.preview ?? snippets.join(" … "));
-    return `${name}${when === "" ? "" : ` (${when})`}${words.trim() === "" ? "" : `: ${cut(words, 240)}`}`;
+    return `${name}${when === "" ? "" : ` (${when})`}${words.trim() === "" ? "" : `: ${shorten(words, 240)}`}`;
   });
   return found.length === 0
     ? "I found no past conversation about that."
@@ -102,7 +92,7 @@ function sessionReport(result: JsonObject): string {
 
 function cronReport(result: JsonObject, args: JsonObject): string {
   if (args.action === "list") {
-    const jobs = rows(result.jobs).map((job) => {
+    const jobs = jsonObjects(result.jobs).map((job) => {
       const next = job.next_run_at ? `, next ${String(job.next_run_at)}` : "";
       return `${String(job.name ?? job.job_id ?? job.id)} (${String(job.schedule_display ?? job.schedule ?? "")}${next})`;
     });
@@ -123,7 +113,7 @@ function cutLines(text: string, count: number): string {
 }
 
 function todoReport(result: JsonObject): string {
-  const items = rows(result.todos).map(
+  const items = jsonObjects(result.todos).map(
     (todo) => `[${todo.status === "completed" ? "x" : " "}] ${String(todo.content)}`,
   );
   return items.length === 0 ? "The list is empty." : `The list:\n${bullets(items)}`;
@@ -142,8 +132,8 @@ const REPORTERS: Record<string, Reporter> = {
   cronjob: cronReport,
   skill_view: skillReport,
   skills_list: (result) => {
-    const skills = rows(result.skills).map(
-      (skill) => `${String(skill.name)}: ${cut(String(skill.description ?? ""), 100)}`,
+    const skills = jsonObjects(result.skills).map(
+      (skill) => `${String(skill.name)}: ${shorten(String(skill.description ?? ""), 100)}`,
     );
     return skills.length === 0 ? "No skills are installed." : `Skills:\n${bullets(skills)}`;
   },
@@ -157,19 +147,19 @@ export interface Finished {
   readonly summarise: boolean;
 }
 
-/** True when the result says that the tool failed or was refused. */
+/** True when the tool failed or was refused. */
 export function failed(content: string): boolean {
   const result = parse(content);
   return result !== null && ((typeof result.error === "string" && result.error !== "") || result.success === false);
 }
 
-/** One finished call in words. */
+/** Describes one finished call. */
 export function report(done: Finished): string {
   const result = parse(done.content);
   if (result === null) return `${done.tool} says:\n${block(done.content)}`;
   if (failed(done.content)) {
     const hint = typeof result.hint === "string" ? ` ${result.hint}` : "";
-    return `That did not work: ${cut(String(result.error ?? result.message ?? "the tool gave no reason"), 400)}.${hint}`;
+    return `That did not work: ${shorten(String(result.error ?? result.message ?? "the tool gave no reason"), 400)}.${hint}`;
   }
   const reporter = REPORTERS[done.tool];
   return reporter

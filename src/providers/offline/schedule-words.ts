@@ -1,4 +1,4 @@
-// "every weekday at 9" and its like, as the schedules that jobs are stored with.
+// Parses phrases such as "every weekday at 9" into the schedules of jobs.
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 const UNIT = "(minute|min|hour|hr|day|week|m|h|d|w)s?";
@@ -7,7 +7,7 @@ const DAY_PART: Record<string, number> = { morning: 9, noon: 12, afternoon: 15, 
 
 interface Found {
   readonly schedule: string;
-  /** The request without the words that made the schedule. */
+  /** The request without the words of the schedule. */
   readonly rest: string;
 }
 
@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
   [/["'`]?((?:[\d*/,-]+\s+){4}[\d*/,-]+)["'`]?/, (m) => (m[1] ?? "").trim()],
 ];
 
-/** The schedule inside a request, or undefined when it names no time that we understand. */
+/** The schedule in a request; undefined when it contains none. */
 export function findSchedule(text: string): Found | undefined {
   for (const [pattern, make] of RULES) {
     const match = pattern.exec(text);

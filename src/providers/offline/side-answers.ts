@@ -1,14 +1,14 @@
-// What the offline model answers when it serves an auxiliary task: titles, summaries, verdicts it cannot give.
-import { cut, extractSentences, sentencesOf } from "./extract.ts";
+// The answers of the offline model to side tasks: titles, summaries, verdicts.
+import { extractSentences, shorten, splitSentences } from "./extract.ts";
 
 const PATH = /(?:[\w@~.-]+)?\/[\w@./-]*[\w-]|\b[\w-]+\.(?:ts|js|py|md|json|ya?ml|txt|go|rs|sh|toml|html|css|sql)\b/g;
 const LEAD = /^(?:please|can you|could you|would you|hey|hi|hello|i want to|i need to|help me(?: to)?)[,:]?\s+/i;
 
-/** Three to seven words of what the person said first. */
+/** Three to seven words of the first user message. */
 export function title(prompt: string): string {
   const said =
     /(?:^|\n)\s*(?:User|Human)\s*:\s*([\s\S]*?)(?:\n\s*(?:Assistant|Agent)\s*:|$)/i.exec(prompt)?.[1] ?? prompt;
-  const first = sentencesOf(said)[0] ?? said;
+  const first = splitSentences(said)[0] ?? said;
   let words = first.trim();
   while (LEAD.test(words)) words = words.replace(LEAD, "");
   const kept = words
@@ -18,7 +18,7 @@ export function title(prompt: string): string {
     .slice(0, 7)
     .join(" ")
     .replace(/[.,:;!?]+$/, "");
-  return kept === "" ? "Conversation" : cut(kept.charAt(0).toUpperCase() + kept.slice(1), 78);
+  return kept === "" ? "Conversation" : shorten(kept.charAt(0).toUpperCase() + kept.slice(1), 78);
 }
 
 interface Spoken {
@@ -26,7 +26,7 @@ interface Spoken {
   readonly text: string;
 }
 
-function turnsOf(prompt: string): Spoken[] {
+function parseTurns(prompt: string): Spoken[] {
   const turns: Spoken[] = [];
   const pattern = /^\[(USER|ASSISTANT|TOOL RESULT[^\]]*)\]:[ \t]*/gm;
   const marks = [...prompt.matchAll(pattern)];
@@ -39,12 +39,12 @@ function turnsOf(prompt: string): Spoken[] {
   return turns;
 }
 
-/** Lines with exact values: the ones that a paraphrase would lose. */
+/** Lines with exact values, which a paraphrase would lose. */
 function exactLines(turns: readonly Spoken[]): string[] {
   const found: string[] = [];
   for (const turn of turns)
-    for (const sentence of sentencesOf(turn.text))
-      if (/\d{2,}|error|failed|https?:\/\/|[A-Z]{2,}[-_]\w+|=\s*\S/i.test(sentence)) found.push(cut(sentence, 160));
+    for (const sentence of splitSentences(turn.text))
+      if (/\d{2,}|error|failed|https?:\/\/|[A-Z]{2,}[-_]\w+|=\s*\S/i.test(sentence)) found.push(shorten(sentence, 160));
   return [...new Set(found)];
 }
 
@@ -56,7 +56,7 @@ function bulleted(items: readonly string[], none: string): string {
   return items.length === 0 ? none : items.map((item) => `- ${item}`).join("\n");
 }
 
-/** Sections in the order of the summary's form, as long as they fit. */
+/** The sections in order, as many as fit. */
 function fitting(sections: readonly (readonly [string, string])[], maxChars: number): string {
   const written: string[] = [];
   let used = 0;
@@ -70,13 +70,13 @@ function fitting(sections: readonly (readonly [string, string])[], maxChars: num
   return written.join("\n\n");
 }
 
-/** A structured summary of serialised turns, made only of words that stand in them. */
+/** A structured summary of serialised turns that uses only text from them. */
 export function summary(prompt: string): string {
-  const turns = turnsOf(prompt);
+  const turns = parseTurns(prompt);
   if (turns.length === 0) return bulleted(extractSentences(prompt, 6), "Nothing to summarise.");
   const budget = Number(/about (\d+) tokens/i.exec(prompt)?.[1] ?? 500);
   const users = turns.filter((turn) => turn.who === "user");
-  const said = turns.filter((turn) => turn.who === "assistant").map((turn) => cut(turn.text, 140));
+  const said = turns.filter((turn) => turn.who === "assistant").map((turn) => shorten(turn.text, 140));
   const files = [...new Set(turns.flatMap((turn) => turn.text.match(PATH) ?? []))].slice(0, 30);
   const before = /NOTES SO FAR:\n([\s\S]*?)\n\s*TURNS:/
     .exec(prompt)?.[1]
@@ -86,21 +86,21 @@ export function summary(prompt: string): string {
     ? [...new Set(before.split("\n").map((line) => line.replace(/^\s*(?:-|\d+\.)\s*/, "").trim()))]
     : [];
   const notes = kept.filter((line) => line.length > 3).slice(0, 30);
-  const last = cut(users.at(-1)?.text ?? "", 600);
+  const last = shorten(users.at(-1)?.text ?? "", 600);
   return fitting(
     [
       ["Active Task", `The user asked: "${last}"`],
-      ["Goal", `It began with: "${cut(users[0]?.text ?? last, 300)}"`],
+      ["Goal", `It began with: "${shorten(users[0]?.text ?? last, 300)}"`],
       [
         "Critical Context",
-        bulleted([...notes.map((line) => cut(line, 160)), ...exactLines(turns).slice(0, 40)], "None"),
+        bulleted([...notes.map((line) => shorten(line, 160)), ...exactLines(turns).slice(0, 40)], "None"),
       ],
       ["Relevant Files", bulleted(files, "None")],
       ["Progress", `### Done\n${numbered(said.slice(-20))}`],
       [
         "Pending User Asks",
         bulleted(
-          users.slice(-3).map((turn) => `"${cut(turn.text, 160)}"`),
+          users.slice(-3).map((turn) => `"${shorten(turn.text, 160)}"`),
           "None",
         ),
       ],
@@ -109,7 +109,7 @@ export function summary(prompt: string): string {
   );
 }
 
-/** The answer for one auxiliary task. */
+/** The answer to one side task. */
 export function sideAnswer(task: string, prompt: string): string {
   if (task === "title_generation") return title(prompt);
   if (task === "approval") return "ESCALATE";

@@ -1,4 +1,4 @@
-// What the offline model says by itself: who it is, what it can do, how to connect a real model.
+// Answers of the offline model without tools: who it is, what it can do, how to connect a real model.
 import { extractSentences } from "./extract.ts";
 
 export const LABEL = "[offline model]";
@@ -35,7 +35,7 @@ const SUMMARISE =
   /^(?:please\s+)?(?:summari[sz]e|sum\s+up|shorten)\s+(?:this|the\s+following|the\s+text)?(?:\s+text)?\s*:?\s*([\s\S]{40,})$/i;
 const ABOUT_ME = /^what\s+do\s+you\s+(?:know|remember)(?:\s+about\s+(?:me|us))?[\s?.!]*$|^who\s+am\s+i\b/i;
 
-/** Entries of the memory blocks in the system prompt. */
+/** The entries of the memory blocks in the system prompt. */
 function notesIn(system: string): string[] {
   const notes: string[] = [];
   for (const found of system.matchAll(

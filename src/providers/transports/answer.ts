@@ -1,154 +1,182 @@
-// Gathers a streamed answer: visible text through the scrubber, reasoning, tool calls; and what to show of it at once.
-import type { AssistantMessage, Json, ToolCall } from "../../core/message.ts";
-import { Scrubber } from "./scrub.ts";
-import type { TransportCall, TransportEvent } from "./transport.ts";
-import type { Arrived } from "./wire.ts";
-import { CallIds } from "./wire-values.ts";
+// The answer that a decoder assembles: visible text through the scrubber, reasoning and tool calls.
+import type { AssistantMessage, Json, Message, ToolCall } from "../../core/message.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
+import { CallIds } from "./json-values.ts";
+import { endScrub, SCRUB_START, type Scrubbed, type ScrubState, scrub } from "./scrub.ts";
+import type { ReceivedAnswer, StreamedEvent } from "./transport.ts";
 
-interface Slot {
-  id: string;
-  name: string;
-  args: string;
-  announced: boolean;
-  extra: ToolCall["extra_content"] | undefined;
+interface PartialCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: string;
+  readonly announced: boolean;
+  readonly extra?: ToolCall["extra_content"] | undefined;
 }
 
-function truncated(args: string): boolean {
-  try {
-    JSON.parse(args);
-    return false;
-  } catch {
-    return true;
-  }
+/** Immutable; every piece of the answer makes a new one. */
+export interface AnswerState {
+  readonly scrub: ScrubState;
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly PartialCall[];
+  /** The position in `calls` that a wire index or item id currently writes to. */
+  readonly open: ReadonlyMap<string | number, number>;
+  /** Opaque reasoning, to be stored as it came. */
+  readonly details: readonly Json[];
+  /** The wire had a separate field for reasoning, so the provider may want it back. */
+  readonly ownReasoningField: boolean;
 }
 
-/** Fed by one dialect's reader; every `add…` returns the events to yield now. */
-export class Answer {
-  readonly #call: TransportCall;
-  readonly #scrubber = new Scrubber();
-  readonly #slots: Slot[] = [];
-  /** The slot that a wire index or item id currently writes to. */
-  readonly #open = new Map<string | number, Slot>();
-  #text = "";
-  #reasoning = "";
-  details: Json[] = [];
-  /** The wire had a field of its own for reasoning, so it may want it back. */
-  ownReasoningField = false;
+export const EMPTY_ANSWER: AnswerState = {
+  scrub: SCRUB_START,
+  text: "",
+  reasoning: "",
+  calls: [],
+  open: new Map(),
+  details: [],
+  ownReasoningField: false,
+};
 
-  constructor(call: TransportCall) {
-    this.#call = call;
+const NEW_CALL: PartialCall = { id: "", name: "", args: "", announced: false };
+
+interface CallPiece {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly args?: string | undefined;
+}
+
+/** Adds the pieces of one wire event: the new state is in `state`, what to show at once is in `events`. */
+export class AnswerDraft {
+  state: AnswerState;
+  readonly events: StreamedEvent[] = [];
+
+  constructor(state: AnswerState) {
+    this.state = state;
   }
 
-  get reasoning(): string {
-    return this.#reasoning;
+  addText(piece: string): void {
+    if (piece !== "") this.#addScrubbed(scrub(this.state.scrub, piece));
   }
 
-  addText(piece: string): TransportEvent[] {
-    return this.#scrubbed(this.#scrubber.push(piece));
+  addReasoning(piece: string): void {
+    if (piece === "") return;
+    this.state = { ...this.state, reasoning: this.state.reasoning + piece };
+    this.events.push({ type: "reasoning", text: piece });
   }
 
-  addReasoning(piece: string): TransportEvent[] {
-    if (piece === "") return [];
-    this.#reasoning += piece;
-    return [{ type: "reasoning", text: piece }];
+  /** Releases the text that was held back because it could have become a tag. */
+  flush(): void {
+    this.#addScrubbed(endScrub(this.state.scrub));
   }
 
-  #scrubbed({ text, reasoning }: { text: string; reasoning: string }): TransportEvent[] {
-    const events = this.addReasoning(reasoning);
-    if (text === "") return events;
-    this.#text += text;
-    // Text after the beginning of a tool call is kept but not shown: it is rarely meant for the person.
-    if (this.#slots.length === 0) events.push({ type: "text", text });
-    return events;
+  #addScrubbed([state, { text, reasoning }]: readonly [ScrubState, Scrubbed]): void {
+    this.addReasoning(reasoning);
+    this.state = { ...this.state, scrub: state, text: this.state.text + text };
+    // Text after the beginning of a tool call is stored but not shown: it is rarely meant for the user.
+    if (text !== "" && this.state.calls.length === 0) this.events.push({ type: "text", text });
   }
 
   /** A piece of a tool call. A new id under a known key opens another call; a name replaces, it never grows. */
-  addCall(
-    key: string | number,
-    piece: { id?: string | undefined; name?: string; args?: string | undefined },
-  ): TransportEvent[] {
-    let slot = this.#open.get(key);
-    if (!slot || (piece.id && slot.id !== "" && slot.id !== piece.id)) {
-      slot = { id: "", name: "", args: "", announced: false, extra: undefined };
-      this.#slots.push(slot);
-      this.#open.set(key, slot);
+  addCall(key: string | number, piece: CallPiece): void {
+    let at = this.state.open.get(key);
+    let call = at === undefined ? undefined : this.state.calls[at];
+    if (at === undefined || !call || (piece.id && call.id !== "" && call.id !== piece.id)) {
+      at = this.state.calls.length;
+      call = NEW_CALL;
+      this.state = { ...this.state, open: new Map(this.state.open).set(key, at) };
     }
-    if (piece.id) slot.id = piece.id;
-    if (piece.name) slot.name = piece.name;
-    slot.args += piece.args ?? "";
-    if (slot.announced || slot.name === "") return [];
-    slot.announced = true;
-    return [{ type: "tool_call_started", name: slot.name }];
+    const name = piece.name || call.name;
+    const announced = call.announced || name !== "";
+    if (announced && !call.announced) this.events.push({ type: "tool_call_started", name });
+    this.#setCall(at, { ...call, id: piece.id || call.id, name, args: call.args + (piece.args ?? ""), announced });
   }
 
-  /** Replaces what was gathered for a call by its final form. */
+  /** Replaces the collected arguments of a call by their final form. */
   settleCall(key: string | number, args: string): void {
-    const slot = this.#open.get(key);
-    if (slot) slot.args = args;
+    this.#changeCall(key, { args });
   }
 
   setExtra(key: string | number, extra: ToolCall["extra_content"]): void {
-    const slot = this.#open.get(key);
-    if (slot) slot.extra = extra;
+    this.#changeCall(key, { extra });
   }
 
-  /** Flushes held text; call once, before `message`. */
-  end(): TransportEvent[] {
-    return this.#scrubbed(this.#scrubber.end());
+  setDetails(details: readonly Json[]): void {
+    this.state = { ...this.state, details };
   }
 
-  /** True when some call's arguments are not whole JSON. */
-  get truncated(): boolean {
-    return this.#slots.some((slot) => slot.args.trim() !== "" && truncated(slot.args));
+  markOwnReasoningField(): void {
+    if (!this.state.ownReasoningField) this.state = { ...this.state, ownReasoningField: true };
   }
 
-  get hasCalls(): boolean {
-    return this.#slots.some((slot) => slot.name !== "");
+  #changeCall(key: string | number, change: Partial<PartialCall>): void {
+    const at = this.state.open.get(key);
+    const call = at === undefined ? undefined : this.state.calls[at];
+    if (at !== undefined && call) this.#setCall(at, { ...call, ...change });
   }
 
-  get isEmpty(): boolean {
-    return this.#text === "" && this.#reasoning === "" && this.#slots.length === 0;
+  #setCall(at: number, call: PartialCall): void {
+    const calls = [...this.state.calls];
+    calls[at] = call;
+    this.state = { ...this.state, calls };
   }
+}
 
-  #calls(): ToolCall[] {
-    const ids = new CallIds(this.#call.request.messages);
-    return this.#slots
-      .filter((slot) => slot.name !== "")
-      .map((slot, index) => {
-        const args = slot.args.trim() === "" ? "{}" : slot.args;
-        return {
-          id: ids.claim(slot.id, slot.name, args, index),
-          type: "function" as const,
-          function: { name: slot.name, arguments: args },
-          ...(slot.extra === undefined ? {} : { extra_content: slot.extra }),
-        };
-      });
-  }
+/** True when the arguments of some call are not complete JSON. */
+export function hasTruncatedCall({ calls }: AnswerState): boolean {
+  return calls.some(({ args }) => args.trim() !== "" && parseJson(args) === undefined);
+}
 
-  /** The whole message, in the stored shape. */
-  message(finishReason: string, extra: Partial<AssistantMessage> = {}): AssistantMessage {
-    const calls = this.#calls();
-    return {
-      role: "assistant",
-      content: this.#text === "" && calls.length > 0 ? null : this.#text,
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
-      finish_reason: finishReason,
-      ...(this.#reasoning === "" ? {} : { reasoning: this.#reasoning }),
-      ...(this.ownReasoningField && this.#reasoning !== "" ? { reasoning_content: this.#reasoning } : {}),
-      ...(this.details.length > 0 ? { reasoning_details: this.details } : {}),
-      ...extra,
-    };
-  }
+export function hasCalls({ calls }: AnswerState): boolean {
+  return calls.some((call) => call.name !== "");
+}
 
-  /** What had arrived when the stream ended badly: text and reasoning, never half a tool call. */
-  arrived(): Arrived {
-    this.end();
-    if (this.isEmpty) return {};
-    const partial: AssistantMessage = {
-      role: "assistant",
-      content: this.#text,
-      ...(this.#reasoning === "" ? {} : { reasoning: this.#reasoning }),
-    };
-    return { partial, inToolCall: this.#slots.length > 0 };
-  }
+export function isEmptyAnswer({ text, reasoning, calls }: AnswerState): boolean {
+  return text === "" && reasoning === "" && calls.length === 0;
+}
+
+function toolCalls(answer: AnswerState, messages: readonly Message[]): ToolCall[] {
+  const ids = new CallIds(messages);
+  return answer.calls
+    .filter((call) => call.name !== "")
+    .map((call, index) => {
+      const args = call.args.trim() === "" ? "{}" : call.args;
+      return {
+        id: ids.claim(call.id, call.name, args, index),
+        type: "function" as const,
+        function: { name: call.name, arguments: args },
+        ...(call.extra === undefined ? {} : { extra_content: call.extra }),
+      };
+    });
+}
+
+/** The whole message, in the shape that is stored. `messages` is the conversation before it. */
+export function answerMessage(
+  answer: AnswerState,
+  finishReason: string,
+  messages: readonly Message[],
+): AssistantMessage {
+  const calls = toolCalls(answer, messages);
+  return {
+    role: "assistant",
+    content: answer.text === "" && calls.length > 0 ? null : answer.text,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    finish_reason: finishReason,
+    ...(answer.reasoning === "" ? {} : { reasoning: answer.reasoning }),
+    ...(answer.ownReasoningField && answer.reasoning !== "" ? { reasoning_content: answer.reasoning } : {}),
+    ...(answer.details.length > 0 ? { reasoning_details: answer.details } : {}),
+  };
+}
+
+/** What had arrived when the stream broke: text and reasoning, never half a tool call. */
+export function receivedAnswer(answer: AnswerState): ReceivedAnswer {
+  const draft = new AnswerDraft(answer);
+  draft.flush();
+  const { text, reasoning, calls } = draft.state;
+  if (isEmptyAnswer(draft.state)) return {};
+  const partial: AssistantMessage = {
+    role: "assistant",
+    content: text,
+    ...(reasoning === "" ? {} : { reasoning }),
+  };
+  return { partial, inToolCall: calls.length > 0 };
 }

@@ -1,41 +1,47 @@
-// Our request as an Anthropic Messages body.
+// Encodes a request as an Anthropic Messages body.
+
+import type { MessageCreateParams } from "@anthropic-ai/sdk/resources/messages";
 import type { AssistantMessage, Content, ContentPart, JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
+import { wellFormed } from "../../core/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import { adaptiveEffort, outputCeiling, THINKING_BUDGET, takesSampling, thinkingMode } from "./claude-models.ts";
-import type { TransportCall } from "./transport.ts";
 import {
   dataImage,
-  isRow,
-  type Row,
-  rowsOf,
+  isJsonObject,
+  jsonObjects,
+  type MutableJson,
   schemaFor,
   sendable,
   stableArguments,
   WireIds,
-  wellFormed,
   withExtras,
-} from "./wire-values.ts";
+} from "./json-values.ts";
+import type { TransportCall } from "./transport.ts";
+import type { WireDraft } from "./wire-fields.ts";
+
+/** `temperature` is no longer in the types of the SDK; older models and compatible hosts accept it. */
+type AnthropicBody = WireDraft<MessageCreateParams, "temperature">;
 
 const MAX_ID = 64;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const KEPT_RESULT_IMAGES = 3;
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-function imageBlock(url: string): Row {
+function imageBlock(url: string): MutableJson {
   const image = dataImage(url);
   if (!image) return { type: "image", source: { type: "url", url } };
   if (!IMAGE_TYPES.includes(image.mediaType))
-    return { type: "text", text: `[image left out: ${image.mediaType} is not supported]` };
+    return { type: "text", text: `[image removed: ${image.mediaType} is not supported]` };
   return { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
 }
 
-function blocks(content: Content, call: TransportCall): Row[] {
+function blocks(content: Content, call: TransportCall): MutableJson[] {
   const value = sendable(content, call, MAX_IMAGE_BYTES);
   if (value === null) return [];
   const list: readonly ContentPart[] = typeof value === "string" ? [{ type: "text", text: value }] : value;
-  const result: Row[] = [];
+  const result: MutableJson[] = [];
   for (const part of list) {
     if (part.type === "image_url") result.push(imageBlock(part.image_url.url));
     else if (part.text.trim() !== "") result.push({ type: "text", text: part.text });
@@ -43,7 +49,7 @@ function blocks(content: Content, call: TransportCall): Row[] {
   return result;
 }
 
-/** Signed blocks go back to their maker for continuity; elsewhere they would be refused. */
+/** Signed blocks are sent back to Anthropic; other hosts refuse them. */
 function thinkingRule(call: TransportCall): "signed" | "strip" | "unsigned" {
   if (call.amend?.stripReasoning) return "strip";
   if (call.quirks.thinkingBlocks) return call.quirks.thinkingBlocks;
@@ -51,11 +57,11 @@ function thinkingRule(call: TransportCall): "signed" | "strip" | "unsigned" {
   return host === "anthropic.com" || host.endsWith(".anthropic.com") ? "signed" : "strip";
 }
 
-function thinking(message: AssistantMessage, call: TransportCall): Row[] {
+function thinking(message: AssistantMessage, call: TransportCall): MutableJson[] {
   if (!message.reasoning_details || message.reasoning_details.length === 0) return [];
   const rule = thinkingRule(call);
   if (rule === "strip") return [];
-  const own = rowsOf(message.reasoning_details).filter((detail) => {
+  const own = jsonObjects(message.reasoning_details).filter((detail) => {
     if (detail.type === "redacted_thinking") return typeof detail.data === "string";
     if (detail.type !== "thinking") return false;
     return rule === "unsigned" || (typeof detail.signature === "string" && detail.signature !== "");
@@ -63,7 +69,7 @@ function thinking(message: AssistantMessage, call: TransportCall): Row[] {
   return own.map((detail) => ({ ...detail }));
 }
 
-function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: WireIds): Row[] {
+function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: WireIds): MutableJson[] {
   const calls = message.tool_calls ?? [];
   ids.open(calls);
   const result = thinking(message, call);
@@ -72,7 +78,7 @@ function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: Wi
   for (const item of calls)
     result.push({
       type: "tool_use",
-      id: ids.of(item.id),
+      id: ids.find(item.id),
       name: item.function.name,
       input: JSON.parse(stableArguments(item.function.arguments)) as JsonObject,
     });
@@ -81,7 +87,7 @@ function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: Wi
   return result;
 }
 
-/** Tool results keep their newest images; older ones are replaced, because each costs tokens in every request. */
+/** All images in tool results but the newest: they are not sent, because each costs tokens in every request. */
 function oldImages(messages: readonly Message[]): Set<ContentPart> {
   const all: ContentPart[] = [];
   for (const message of messages)
@@ -97,10 +103,10 @@ function resultContent(content: Content, old: Set<ContentPart>): Content {
 
 interface Turn {
   readonly role: "user" | "assistant";
-  readonly content: Row[];
+  readonly content: MutableJson[];
 }
 
-function turnOf(message: Message, call: TransportCall, ids: WireIds, old: Set<ContentPart>): Turn {
+function toTurn(message: Message, call: TransportCall, ids: WireIds, old: Set<ContentPart>): Turn {
   if (message.role === "assistant") return { role: "assistant", content: assistantBlocks(message, call, ids) };
   if (message.role !== "tool") {
     const content = blocks(message.content, call);
@@ -110,14 +116,14 @@ function turnOf(message: Message, call: TransportCall, ids: WireIds, old: Set<Co
   const inner = content.length > 0 ? content : [{ type: "text", text: "(no output)" }];
   return {
     role: "user",
-    content: [{ type: "tool_result", tool_use_id: ids.of(message.tool_call_id), content: inner }],
+    content: [{ type: "tool_result", tool_use_id: ids.find(message.tool_call_id), content: inner }],
   };
 }
 
 function markedIndexes(call: TransportCall): Set<number> {
   const layout = cacheLayoutFor("anthropic_messages", call.model, call.quirks);
   if (!layout) return new Set();
-  // The layout decides on the conversation as it is stored; merging into turns comes after.
+  // The layout is applied to the stored messages, before they are merged into turns.
   const shape: JsonObject[] = call.request.messages.map((message) => ({ role: message.role, content: "x" }));
   if (call.request.system.trim() !== "") shape.unshift({ role: "system", content: "x" });
   const marked = applyCacheMarks(shape, { layout: "native", ttl: "5m" });
@@ -127,8 +133,8 @@ function markedIndexes(call: TransportCall): Set<number> {
   return result;
 }
 
-/** Marks the newest block that may carry a mark. */
-function mark(content: Row[], control: JsonObject): void {
+/** Marks the newest block that can have a mark. */
+function mark(content: MutableJson[], control: JsonObject): void {
   const target = content.findLast((block) => !String(block.type).includes("thinking"));
   if (target) target.cache_control = control;
 }
@@ -137,14 +143,14 @@ function control(call: TransportCall): JsonObject {
   return call.cacheTtl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
 }
 
-/** Turns that alternate, beginning with the user; results of one batch share a turn, what the person said follows them. */
+/** Alternating turns that begin with the user. Consecutive tool results and user messages share a turn. */
 export function anthropicTurns(call: TransportCall): JsonObject[] {
   const ids = new WireIds(MAX_ID);
   const old = oldImages(call.request.messages);
   const marks = markedIndexes(call);
   const turns: Turn[] = [];
   for (const [index, message] of call.request.messages.entries()) {
-    const turn = turnOf(message, call, ids, old);
+    const turn = toTurn(message, call, ids, old);
     if (marks.has(index)) mark(turn.content, control(call));
     const last = turns.at(-1);
     if (last?.role === turn.role) last.content.push(...turn.content);
@@ -154,14 +160,14 @@ export function anthropicTurns(call: TransportCall): JsonObject[] {
   return turns.map((turn) => ({ role: turn.role, content: turn.content }));
 }
 
-/** True when the newest assistant turn calls tools without a thinking block: thinking cannot be switched on then. */
+/** True when the newest assistant turn calls tools without a thinking block: thinking cannot be enabled then. */
 function midToolsWithoutThinking(turns: readonly JsonObject[]): boolean {
-  const content = rowsOf(turns.findLast((turn) => turn.role === "assistant")?.content);
+  const content = jsonObjects(turns.findLast((turn) => turn.role === "assistant")?.content);
   const calls = content.some((block) => block.type === "tool_use");
   return calls && !String(content[0]?.type).includes("thinking");
 }
 
-function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): Row {
+function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): AnthropicBody {
   const effort = call.request.reasoningEffort ?? "none";
   const budgetByQuirk = call.quirks.reasoning === "budget";
   const mode = budgetByQuirk ? "budget" : thinkingMode(call.model);
@@ -175,15 +181,14 @@ function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit
   return { thinking: { type: "enabled", budget_tokens: budget }, max_tokens: room, temperature: 1 };
 }
 
-/** The body of one call. */
 export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObject {
   const { request, quirks, amend } = call;
   const turns = anthropicTurns(call);
   const ceiling = outputCeiling(call.model);
   const limit = Math.min(request.maxOutputTokens ?? quirks.defaultMaxTokens ?? ceiling, ceiling);
-  const body: Row = { model: call.model, max_tokens: limit, messages: turns };
+  const body: AnthropicBody = { model: call.model, max_tokens: limit, messages: turns };
   if (request.system.trim() !== "") {
-    const block: Row = { type: "text", text: wellFormed(request.system) };
+    const block: MutableJson = { type: "text", text: wellFormed(request.system) };
     const marked = cacheLayoutFor("anthropic_messages", call.model, quirks) !== null;
     body.system = [marked ? { ...block, cache_control: control(call) } : block];
   }
@@ -197,7 +202,7 @@ export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObjec
   if (temperature !== undefined && takesSampling(call.model) && !quirks.omitTemperature && !amend?.omitTemperature)
     body.temperature = Math.min(1, temperature);
   Object.assign(body, thinkingFields(call, turns, limit));
-  if (isRow(body.thinking) && body.thinking.type === "adaptive") delete body.temperature;
+  if (isJsonObject(body.thinking) && body.thinking.type === "adaptive") delete body.temperature;
   if (stream) body.stream = true;
   return withExtras(body, call);
 }

@@ -1,9 +1,9 @@
-// Prompt-cache marks in the layout "system and the last three": at most four, the newest messages and the frozen prompt.
+// Sets prompt-cache marks: on the system prompt and on the last three messages.
 import type { Json, JsonObject } from "../../core/message.ts";
-import { isRow } from "./wire-values.ts";
+import { isJsonObject } from "./json-values.ts";
 
 export interface CacheMarkOptions {
-  /** `native` is for the Anthropic dialect; `envelope` for chat completions that pass marks on. */
+  /** `native` is for the Anthropic dialect; `envelope` for chat completions whose host forwards marks. */
   readonly layout: "native" | "envelope";
   readonly ttl: "5m" | "1h";
 }
@@ -12,7 +12,7 @@ const MAX_MARKS = 4;
 
 function markLast(parts: readonly Json[], mark: JsonObject): Json[] {
   const last = parts.at(-1);
-  return isRow(last) ? [...parts.slice(0, -1), { ...last, cache_control: mark }] : [...parts];
+  return isJsonObject(last) ? [...parts.slice(0, -1), { ...last, cache_control: mark }] : [...parts];
 }
 
 function marked(message: JsonObject, mark: JsonObject, layout: CacheMarkOptions["layout"]): JsonObject | null {
@@ -25,9 +25,8 @@ function marked(message: JsonObject, mark: JsonObject, layout: CacheMarkOptions[
 }
 
 /**
- * Marked copies of chat-shaped messages: the system message when it comes first, then the newest messages, until
- * four marks are set. The input stays as it is. Over chat completions tool messages cannot carry a mark and are
- * left alone, without their turn being passed on.
+ * Returns copies of chat-shaped messages with at most four marks: on a leading system message and on the newest
+ * messages. Over chat completions tool messages cannot have a mark; theirs is not given to another message.
  */
 export function applyCacheMarks(messages: readonly JsonObject[], options: CacheMarkOptions): JsonObject[] {
   const mark: JsonObject = options.ttl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };

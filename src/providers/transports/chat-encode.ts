@@ -1,25 +1,34 @@
-// Our request as a chat-completions body.
+// Encodes a request as a chat-completions body.
+
+import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, ToolMessage } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/provider.ts";
+import { wellFormed } from "../../core/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
-import type { TransportCall } from "./transport.ts";
 import {
-  isRow,
-  type Row,
+  isJsonObject,
+  type MutableJson,
   schemaFor,
   sendable,
   stableArguments,
   WireIds,
-  wellFormed,
   withExtras,
-} from "./wire-values.ts";
+} from "./json-values.ts";
+import type { TransportCall } from "./transport.ts";
+import type { WireDraft } from "./wire-fields.ts";
+
+/** The fields of OpenAI, and the extensions of other hosts. */
+type ChatBody = WireDraft<
+  ChatCompletionCreateParams,
+  "reasoning" | "thinking" | "extra_body" | "enable_thinking" | "think" | "options"
+>;
 
 /** OpenAI takes call ids of at most 40 characters. */
 const MAX_ID = 40;
 
-/** Models that reason take no temperature and another name for the output limit. */
+/** Reasoning models accept no temperature and have another field for the output limit. */
 export function isReasoningModel(model: string): boolean {
   return /(^|\/)(gpt-5|o[134](-|$)|codex)/.test(model.toLowerCase());
 }
@@ -34,17 +43,17 @@ function parts(content: Content, placeholder: string, asParts: boolean): Json {
   return kept.length === 0 ? [{ type: "text", text: placeholder }] : (kept as unknown as Json);
 }
 
-function replayed(message: AssistantMessage, call: TransportCall): Row {
+function replayed(message: AssistantMessage, call: TransportCall): MutableJson {
   const mode = call.amend?.stripReasoning ? "none" : (call.quirks.replay ?? "none");
-  const fields: Row = {};
+  const fields: MutableJson = {};
   if (mode === "none") return call.quirks.replay === "echo" ? { reasoning_content: " " } : fields;
   const opaque = (message.reasoning_details ?? []).filter(
-    (detail) => isRow(detail) && String(detail.type).startsWith("reasoning."),
+    (detail) => isJsonObject(detail) && String(detail.type).startsWith("reasoning."),
   );
   if (opaque.length > 0 && mode === "details") fields.reasoning_details = opaque;
   if (mode === "details") return fields;
   const own = message.reasoning_content ?? "";
-  // Text that came from another provider must not pose as this one's beside a tool call; a space satisfies the check.
+  // Reasoning of another provider must not be sent as reasoning of this one; a space satisfies the check of the host.
   const foreign = (message.tool_calls ?? []).length > 0;
   const text = own !== "" ? own : foreign && mode === "echo" ? "" : (message.reasoning ?? "");
   if (text !== "") fields.reasoning_content = wellFormed(text);
@@ -52,16 +61,16 @@ function replayed(message: AssistantMessage, call: TransportCall): Row {
   return fields;
 }
 
-function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds): Row {
+function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds): MutableJson {
   const calls = message.tool_calls ?? [];
   const text = wellFormed(textOf(message.content)).trimEnd();
   ids.open(calls);
-  const row: Row = { role: "assistant" };
+  const row: MutableJson = { role: "assistant" };
   if (text.trim() !== "") row.content = call.quirks.contentAsParts ? [{ type: "text", text }] : text;
   else row.content = calls.length > 0 ? null : "(no answer)";
   if (calls.length > 0) {
     row.tool_calls = calls.map((item) => ({
-      id: ids.of(item.id),
+      id: ids.find(item.id),
       type: "function",
       function: { name: item.function.name, arguments: stableArguments(item.function.arguments) },
       ...(call.quirks.extraContent && item.extra_content ? { extra_content: item.extra_content } : {}),
@@ -70,8 +79,8 @@ function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds)
   return { ...row, ...replayed(message, call) };
 }
 
-/** Text of a tool result; its images go to `images`, because only user messages may carry them. */
-function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, images: ContentPart[]): Row {
+/** The text of a tool result; its images are added to `images`, because only user messages can have images. */
+function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, images: ContentPart[]): MutableJson {
   const content = sendable(message.content, call);
   let text = textOf(content);
   if (Array.isArray(content)) {
@@ -81,10 +90,10 @@ function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, ima
   }
   if (text.trim() === "") text = "(no output)";
   const value: Json = call.quirks.contentAsParts ? [{ type: "text", text }] : text;
-  return { role: "tool", tool_call_id: ids.of(message.tool_call_id), content: value };
+  return { role: "tool", tool_call_id: ids.find(message.tool_call_id), content: value };
 }
 
-function userRow(content: Content, images: ContentPart[], call: TransportCall): Row {
+function userRow(content: Content, images: ContentPart[], call: TransportCall): MutableJson {
   const own = sendable(content, call);
   if (images.length === 0)
     return { role: "user", content: parts(own, "(no text)", call.quirks.contentAsParts ?? false) };
@@ -92,10 +101,10 @@ function userRow(content: Content, images: ContentPart[], call: TransportCall): 
   return { role: "user", content: parts([...images, ...list], "(no text)", true) };
 }
 
-/** The conversation in wire shape, system prompt first. */
+/** The wire messages of the conversation, system prompt first. */
 export function chatMessages(call: TransportCall): JsonObject[] {
   const { request, quirks, model } = call;
-  const rows: Row[] = [];
+  const rows: MutableJson[] = [];
   const ids = new WireIds(MAX_ID);
   const developer = quirks.developerRole !== false && /gpt-5|codex/.test(model.toLowerCase());
   if (request.system.trim() !== "")
@@ -125,14 +134,14 @@ function effortWord(effort: ReasoningEffort, highest: string): string {
 
 function geminiThinking(effort: ReasoningEffort, model: string): Json {
   if (effort === "none") return { thinking_budget: 0 };
-  const config: Row = { include_thoughts: true };
+  const config: MutableJson = { include_thoughts: true };
   if (/gemini-[3-9]/.test(model)) config.thinking_level = effort === "minimal" || effort === "low" ? "low" : "high";
   else config.thinking_budget = { minimal: 1024, low: 4096, medium: 8192, high: 16384, xhigh: 24576 }[effort];
   return config;
 }
 
-/** The fields that ask for reasoning effort, in the provider's own way. */
-export function reasoningFields(call: TransportCall): Row {
+/** The fields that request reasoning effort, as the provider expects them. */
+export function reasoningFields(call: TransportCall): ChatBody {
   const effort = call.request.reasoningEffort;
   const { effortModels, reasoning = "none" } = call.quirks;
   const model = call.model.toLowerCase();
@@ -161,9 +170,9 @@ export function reasoningFields(call: TransportCall): Row {
   }
 }
 
-function samplingFields(call: TransportCall): Row {
+function samplingFields(call: TransportCall): ChatBody {
   const { request, quirks, amend } = call;
-  const fields: Row = {};
+  const fields: ChatBody = {};
   const reasons = isReasoningModel(call.model);
   const temperature = quirks.fixedTemperature ?? request.temperature;
   if (temperature !== undefined && !quirks.omitTemperature && !amend?.omitTemperature && !reasons)
@@ -174,28 +183,23 @@ function samplingFields(call: TransportCall): Row {
   return fields;
 }
 
-function hostFields(call: TransportCall): Row {
+function hostFields(call: TransportCall): ChatBody {
   const { request, quirks } = call;
-  return {
-    ...(quirks.promptCacheKey ? { prompt_cache_key: request.conversationId } : {}),
-    ...(quirks.numCtx === undefined ? {} : { options: { num_ctx: quirks.numCtx } }),
-    ...(quirks.sessionMetadata
-      ? {
-          metadata: {
-            sessionId: request.conversationId,
-            promptId: `${request.conversationId}-${request.messages.length}`,
-          },
-        }
-      : {}),
-  };
+  const fields: ChatBody = {};
+  if (quirks.promptCacheKey) fields.prompt_cache_key = request.conversationId;
+  if (quirks.numCtx !== undefined) fields.options = { num_ctx: quirks.numCtx };
+  if (quirks.sessionMetadata) {
+    const promptId = `${request.conversationId}-${request.messages.length}`;
+    fields.metadata = { sessionId: request.conversationId, promptId };
+  }
+  return fields;
 }
 
-/** The body; `stream` false for hosts that cannot. */
 export function encodeChat(call: TransportCall, stream: boolean): JsonObject {
   const layout = cacheLayoutFor("chat_completions", call.model, call.quirks);
   const plain = chatMessages(call);
   const messages = layout ? applyCacheMarks(plain, { layout, ttl: call.cacheTtl ?? "5m" }) : plain;
-  const body: Row = { model: call.model, messages };
+  const body: ChatBody = { model: call.model, messages };
   if (call.request.tools.length > 0)
     body.tools = call.request.tools.map((tool) => ({
       type: "function",

@@ -1,4 +1,4 @@
-// What Claude models differ in: output ceilings, how they think, whether they take sampling parameters.
+// Differences between Claude models: output limits, thinking, sampling parameters.
 import type { ReasoningEffort } from "../../core/provider.ts";
 
 export interface ClaudeModel {
@@ -11,7 +11,7 @@ export interface ClaudeModel {
 export function claudeModel(name: string): ClaudeModel | null {
   const model = name.toLowerCase();
   if (!model.includes("claude")) return null;
-  const family = (["opus", "sonnet", "haiku"] as const).find((word) => model.includes(word)) ?? "other";
+  const family = (["opus", "sonnet", "haiku"] as const).find((name) => model.includes(name)) ?? "other";
   // A minor version has one or two digits; a date has eight.
   const after = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   const before = /claude-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
@@ -19,7 +19,7 @@ export function claudeModel(name: string): ClaudeModel | null {
   return { family, version: found ? Number(found[1]) + Math.min(9, Number(found[2] ?? 0)) / 10 : 0 };
 }
 
-/** The most tokens a model writes in one answer. */
+/** The most output tokens of one answer. */
 export function outputCeiling(name: string): number {
   const model = claudeModel(name);
   if (!model || model.version === 0) return 128_000;
@@ -30,7 +30,7 @@ export function outputCeiling(name: string): number {
   return 64_000;
 }
 
-/** From this version on, sampling parameters are refused. */
+/** Since version 4.7 sampling parameters are refused. */
 export function takesSampling(name: string): boolean {
   return (claudeModel(name)?.version ?? 0) < 4.7;
 }
@@ -52,7 +52,7 @@ export const THINKING_BUDGET: Record<ReasoningEffort, number> = {
   xhigh: 32_000,
 };
 
-/** The word for adaptive thinking; the highest one has another name before 4.7. */
+/** The effort value for adaptive thinking; the highest one has another name before 4.7. */
 export function adaptiveEffort(name: string, effort: ReasoningEffort): string {
   if (effort === "minimal") return "low";
   if (effort !== "xhigh") return effort;

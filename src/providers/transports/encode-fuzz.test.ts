@@ -202,7 +202,7 @@ function callsWith(models: readonly string[]) {
 
 const RUNS = { numRuns: 400 };
 
-describe("any projection becomes a body that strict services take", () => {
+describe("any projection becomes a body that strict services accept", () => {
   test("chat completions", () => {
     fc.assert(
       fc.property(callsWith(["fake-model", "gpt-5.1", "o3-mini", "anthropic/claude-sonnet-4.5", "kimi-k2"]), (call) => {

@@ -42,7 +42,7 @@ describe("chat-completions body", () => {
     });
   });
 
-  test("tool arguments are compact with sorted keys; big integers keep their digits", () => {
+  test("tool arguments are compact JSON with sorted keys; big integers keep their digits", () => {
     const row = assistantOf(chat({ request: { messages: called() } }));
     expect(row).toMatchObject({ tool_calls: [{ function: { arguments: '{"a":{"c":2,"d":1},"b":1}' } }] });
     const big = called();
@@ -55,7 +55,7 @@ describe("chat-completions body", () => {
     expect(JSON.stringify(chat({ request: { messages: big } }))).toContain("12345678901234567890");
   });
 
-  test("reasoning goes back only where it is wanted", () => {
+  test("reasoning is sent back only where the host wants it", () => {
     const stored = {
       reasoning: "shown",
       reasoning_content: "own",
@@ -158,7 +158,7 @@ describe("chat-completions body", () => {
     expect(merged.length).toBe(rows.length);
   });
 
-  test("thought signatures go back only to hosts that know them", () => {
+  test("thought signatures are sent back only to hosts that know them", () => {
     const messages = called();
     const call = {
       id: "c1",
@@ -173,7 +173,7 @@ describe("chat-completions body", () => {
     );
   });
 
-  test("schemas lose pattern and format when a server cannot take them, names of properties stay", () => {
+  test("schemas are sent without pattern and format where needed; properties of that name stay", () => {
     const parameters: JsonObject = {
       type: "object",
       properties: { pattern: { type: "string", pattern: "^a", format: "uri" } },
@@ -206,7 +206,7 @@ describe("chat-completions body", () => {
 });
 
 describe("anthropic body", () => {
-  test("system is a marked block; results of a batch share a turn with what the person said", () => {
+  test("system is a marked block; tool results and the next user message share a turn", () => {
     const messages = called();
     messages.push({ role: "user", content: "and now?" });
     const body = anthropic({ request: { messages } });
@@ -248,7 +248,7 @@ describe("anthropic body", () => {
     expect(anthropic({ model, request: { reasoningEffort } })).toMatchObject(fields);
   });
 
-  test("no thinking for small models; none in the middle of a tool turn that began without", () => {
+  test("no thinking for small models, nor within a tool turn that began without it", () => {
     expect(anthropic({ model: "claude-haiku-4-5", request: { reasoningEffort: "high" } }).thinking).toBeUndefined();
     expect(anthropic({ request: { reasoningEffort: "high", messages: called() } }).thinking).toBeUndefined();
   });
@@ -258,7 +258,7 @@ describe("anthropic body", () => {
     expect(anthropic({ request: { temperature: 1.5 } }).temperature).toBe(1);
   });
 
-  test("thinking blocks: signed ones to their maker, none to others, all where unsigned ones are usual", () => {
+  test("thinking blocks: signed ones to Anthropic, none to others, all where unsigned ones are allowed", () => {
     const details = {
       reasoning_details: [
         { type: "thinking", thinking: "a", signature: "s" },
@@ -276,7 +276,7 @@ describe("anthropic body", () => {
     expect(kinds({ endpoint, amend: { stripReasoning: true } })).toEqual([]);
   });
 
-  test("ids are made fit and stay paired, also when a server reused one", () => {
+  test("ids are adapted and stay paired, even if a server reused one", () => {
     const reused = (): Message[] =>
       called().map((message) => {
         if (message.role === "tool") return { ...message, tool_call_id: "c:1" };
@@ -292,7 +292,7 @@ describe("anthropic body", () => {
     expect(used.every((id) => /^[A-Za-z0-9_-]+$/.test(id ?? ""))).toBe(true);
   });
 
-  test("only the three newest images of tool results stay; large ones are left out", () => {
+  test("only the three newest images of tool results are sent; large ones are removed", () => {
     const step = (id: string): Message[] => [
       {
         role: "assistant",
@@ -312,7 +312,7 @@ describe("anthropic body", () => {
 });
 
 describe("responses body", () => {
-  test("nothing is stored, the cache key is the conversation, reasoning is asked for encrypted", () => {
+  test("store is off, the cache key is the conversation, encrypted reasoning is requested", () => {
     expect(responses({ request: { reasoningEffort: "high", temperature: 0.5, maxOutputTokens: 5 } })).toEqual({
       model: "gpt-5.1",
       store: false,
@@ -326,7 +326,7 @@ describe("responses body", () => {
     });
   });
 
-  test("reasoning items go back without ids, messages with theirs and their phase", () => {
+  test("reasoning items are sent back without ids, messages with id and phase", () => {
     const messages = called({
       codex_reasoning_items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "enc" }],
       codex_message_items: [
@@ -357,7 +357,7 @@ describe("responses body", () => {
     expect(JSON.stringify(plain)).not.toMatch(/"type":"reasoning"|include/);
   });
 
-  test("effort only for the models that take one", () => {
+  test("effort is sent only to models that accept it", () => {
     const quirks = { encryptedReasoning: false, effortModels: ["grok-3-mini"] };
     expect(responses({ model: "grok-4", quirks, request: { reasoningEffort: "high" } }).reasoning).toBeUndefined();
     expect(responses({ model: "grok-3-mini", quirks, request: { reasoningEffort: "high" } }).reasoning).toEqual({

@@ -48,7 +48,7 @@ describe("the offline model", () => {
     expect(done.usage.input).toBeGreaterThan(0);
   });
 
-  test("uses tools and says what they answered", async () => {
+  test("uses tools and reports their results", async () => {
     const { answer, used } = await play('write "hi" to a.txt then read a.txt', {
       write_file: '{"bytes_written":3}',
       read_file: '{"content":"1|hi","total_lines":1}',
@@ -76,7 +76,7 @@ describe("the offline model", () => {
     expect((await play("remember that I like tea", { memory: kept })).answer).toContain("I will remember");
   });
 
-  test("calls only tools that are there", async () => {
+  test("calls only tools that exist", async () => {
     const listing = await play("list the files", { terminal: '{"output":"a b","exit_code":0}' }, [
       tool("terminal", "command"),
     ]);
@@ -94,7 +94,7 @@ describe("the offline model", () => {
     expect((await ask({ messages })).done.message.tool_calls?.[0]?.id).not.toBe(id);
   });
 
-  test("tells its notes from the prompt", async () => {
+  test("lists the notes in the prompt", async () => {
     const system = `You.\n\n${"═".repeat(46)}\nUSER PROFILE (who the user is) [5% — 20/1375 chars]\n${"═".repeat(46)}\nLikes tea\n§\nLives in Graz`;
     const { text } = await ask({ system, messages: [{ role: "user", content: "what do you know about me?" }] });
     expect(text).toContain("- Likes tea");
@@ -125,7 +125,7 @@ describe("the offline model", () => {
     expect(summary.text).not.toContain("offline model");
   });
 
-  test("stops when it is told to", async () => {
+  test("stops on abort", async () => {
     const controller = new AbortController();
     controller.abort();
     await expect(gather(offline(), transportCall({ signal: controller.signal }))).rejects.toMatchObject({

@@ -1,10 +1,9 @@
-// The transport of the offline model: no network; its events look like any other model's.
+// The transport of the offline model: no network; its events look like those of any other model.
 import { answerOffline } from "../offline/offline-model.ts";
-import { Answer } from "./answer.ts";
-import type { Transport, TransportEvent } from "./transport.ts";
-import { TransportError } from "./transport.ts";
+import { AnswerDraft, answerMessage, EMPTY_ANSWER, hasCalls, receivedAnswer } from "./answer.ts";
+import { stableArguments } from "./json-values.ts";
+import { type Transport, TransportError, type TransportEvent } from "./transport.ts";
 import { estimatedUsage } from "./usage-map.ts";
-import { stableArguments } from "./wire-values.ts";
 
 const PIECE = /[\s\S]{1,40}(?:\s|$)|[\s\S]{1,40}/g;
 
@@ -15,18 +14,21 @@ export function offline(): Transport {
     encode: (call) => ({ model: call.model, messages: call.request.messages.length }),
     async *stream(call): AsyncGenerator<TransportEvent> {
       if (call.signal.aborted) throw new TransportError("interrupted", { kind: "aborted" });
-      const answer = new Answer(call);
+      const draft = new AnswerDraft(EMPTY_ANSWER);
       const reply = answerOffline(call.request);
       if (reply.type === "call")
-        yield* answer.addCall(0, { name: reply.tool, args: stableArguments(JSON.stringify(reply.args)) });
+        draft.addCall(0, { name: reply.tool, args: stableArguments(JSON.stringify(reply.args)) });
       else
         for (const piece of reply.text.match(PIECE) ?? []) {
-          if (call.signal.aborted) throw new TransportError("interrupted", { kind: "aborted", ...answer.arrived() });
-          yield* answer.addText(piece);
+          if (call.signal.aborted)
+            throw new TransportError("interrupted", { kind: "aborted", ...receivedAnswer(draft.state) });
+          draft.addText(piece);
+          yield* draft.events.splice(0);
         }
-      yield* answer.end();
-      const finishReason = answer.hasCalls ? "tool_calls" : "stop";
-      const message = answer.message(finishReason);
+      draft.flush();
+      yield* draft.events;
+      const finishReason = hasCalls(draft.state) ? "tool_calls" : "stop";
+      const message = answerMessage(draft.state, finishReason, call.request.messages);
       const usage = estimatedUsage(call.request, message);
       yield { type: "done", message, finishReason, usage, usageEstimated: true, rateLimits: {} };
     },

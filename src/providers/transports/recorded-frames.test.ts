@@ -72,7 +72,7 @@ describe("recorded frames", () => {
     expect(reused.done.usageEstimated).toBe(true);
   });
 
-  test("opaque reasoning is merged and kept; the stated cost is reported", async () => {
+  test("opaque reasoning is merged and stored; the stated cost is reported", async () => {
     const { done, reasoning } = await play(chatCompletions(), "chat-openrouter-reasoning");
     expect(reasoning).toBe("First look.");
     expect(done.message.reasoning_details).toEqual([
@@ -83,7 +83,7 @@ describe("recorded frames", () => {
     expect(done.usage).toEqual({ input: 50, output: 30, cacheRead: 800, cacheWrite: 150, reasoning: 12 });
   });
 
-  test("a reasoner's own field is kept for the echo", async () => {
+  test("reasoning_content is stored, to be sent back", async () => {
     const { done } = await play(chatCompletions(), "chat-deepseek-reasoner");
     expect(done.message.reasoning_content).toBe("Let me read.");
     expect(done.usage).toMatchObject({ input: 10, cacheRead: 40, reasoning: 8 });
@@ -100,12 +100,12 @@ describe("recorded frames", () => {
     expect(first.done.finishReason).toBe("tool_calls");
   });
 
-  test("thought signatures travel with their call", async () => {
+  test("thought signatures are stored with their call", async () => {
     const { done } = await play(chatCompletions(), "chat-gemini-signature");
     expect(done.message.tool_calls?.[0]?.extra_content).toEqual({ google: { thought_signature: "CpQB" } });
   });
 
-  test("signed and redacted thinking is kept exactly", async () => {
+  test("signed and redacted thinking is stored unchanged", async () => {
     const { done, text, reasoning } = await play(anthropicMessages(), "anthropic-thinking-tools");
     expect([text, reasoning]).toEqual(["Ich schaue nach: ä → ß", "I should list."]);
     expect(done.message.reasoning_details).toEqual([
@@ -120,7 +120,7 @@ describe("recorded frames", () => {
     expect((await play(anthropicMessages(), "anthropic-refusal")).done.finishReason).toBe("content_filter");
   });
 
-  test("items are kept for replay although the closing event is empty", async () => {
+  test("items are stored although the closing event is empty", async () => {
     const { done, text, reasoning } = await play(codexResponses(), "responses-codex");
     expect([text, reasoning, done.finishReason]).toEqual(["Let me look.", "**Reading** the file", "tool_calls"]);
     expect(done.message.codex_reasoning_items).toMatchObject([{ type: "reasoning", encrypted_content: "gAAAAB" }]);
@@ -149,7 +149,7 @@ describe("recorded frames", () => {
     );
   });
 
-  test.each(NAMES)("%s: any cut-off end is an error or the whole answer, never a wrong one", async (name, make) => {
+  test.each(NAMES)("%s: a truncated stream is an error or the whole answer, never a wrong one", async (name, make) => {
     const bytes = recorded(name);
     const whole = await play(make(), name);
     await fc.assert(

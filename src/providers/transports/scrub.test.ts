@@ -1,16 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Scrubber, scrubText } from "./scrub.ts";
+import { endScrub, SCRUB_START, scrub, scrubText } from "./scrub.ts";
 
 function inPieces(pieces: readonly string[]) {
-  const scrubber = new Scrubber();
+  let state = SCRUB_START;
   let text = "";
   let reasoning = "";
-  for (const part of [...pieces.map((piece) => scrubber.push(piece)), scrubber.end()]) {
-    text += part.text;
-    reasoning += part.reasoning;
+  for (const piece of pieces) {
+    const [next, output] = scrub(state, piece);
+    state = next;
+    text += output.text;
+    reasoning += output.reasoning;
   }
-  return { text, reasoning };
+  const [, rest] = endScrub(state);
+  return { text: text + rest.text, reasoning: reasoning + rest.reasoning };
 }
 
 describe("scrubbing visible text", () => {

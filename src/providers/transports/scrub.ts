@@ -1,4 +1,4 @@
-// Takes reasoning tags and machine markup out of visible text while it streams, however the text is cut into pieces.
+// Removes reasoning tags and machine markup from visible text while it streams, however the text is cut into pieces.
 
 const THINK = ["think", "thinking", "reasoning", "thought", "reasoning_scratchpad"];
 const MACHINE = ["tool_call", "tool_calls", "tool_result", "function_call", "function_calls"];
@@ -15,10 +15,31 @@ export interface Scrubbed {
 interface Span {
   readonly name: string;
   readonly close: RegExp;
-  /** Reasoning at the start of a line streams on as reasoning; anything else waits for its end. */
+  /** Reasoning at the start of a line is streamed as reasoning; everything else is held until its end. */
   readonly live: boolean;
-  held: string;
+  readonly held: string;
 }
+
+/** Where the scrubber is in the text; immutable. */
+export interface ScrubState {
+  /** Input that cannot be decided yet: it may become a tag. */
+  readonly pending: string;
+  readonly span: Span | null;
+  /** The current line of visible text, and its last character. */
+  readonly line: string;
+  readonly last: string;
+  readonly fenced: boolean;
+  readonly started: boolean;
+}
+
+export const SCRUB_START: ScrubState = {
+  pending: "",
+  span: null,
+  line: "",
+  last: "",
+  fenced: false,
+  started: false,
+};
 
 /** True when `rest` (which starts with `<`) may still become a tag that matters. */
 function mayBecomeTag(rest: string): boolean {
@@ -29,51 +50,56 @@ function mayBecomeTag(rest: string): boolean {
   return NAMES.includes(name) && /^<\/?[a-z_-]+\s[^<>]*$/i.test(rest);
 }
 
-/**
- * Feed pieces in order, then call `end`. Inside code fences and right after a backtick, tags are ordinary text.
- * A reasoning span that never closes stays reasoning; markup that never closes is given back as text, so that an
- * answer that only mentions a tag is not lost.
- */
-export class Scrubber {
-  #pending = "";
-  #span: Span | null = null;
-  #line = "";
-  #last = "";
-  #fenced = false;
-  #started = false;
+/** The work on one piece: a mutable copy of the state, and the output so far. */
+class Pass {
+  #pending: string;
+  #span: Span | null;
+  #line: string;
+  #last: string;
+  #fenced: boolean;
+  #started: boolean;
   #text = "";
   #reasoning = "";
 
-  push(piece: string): Scrubbed {
-    this.#pending += piece;
-    this.#drain(false);
-    return this.#take();
+  constructor(state: ScrubState, piece: string) {
+    this.#pending = state.pending + piece;
+    this.#span = state.span;
+    this.#line = state.line;
+    this.#last = state.last;
+    this.#fenced = state.fenced;
+    this.#started = state.started;
   }
 
-  end(): Scrubbed {
-    this.#drain(true);
-    const span = this.#span;
-    if (span) {
-      this.#span = null;
-      if (span.live) this.#reasoning += this.#pending;
-      else if (span.name !== MEMORY) this.#show(span.held + this.#pending);
-      this.#pending = "";
-    }
-    return this.#take();
+  get state(): ScrubState {
+    return {
+      pending: this.#pending,
+      span: this.#span,
+      line: this.#line,
+      last: this.#last,
+      fenced: this.#fenced,
+      started: this.#started,
+    };
   }
 
-  #take(): Scrubbed {
-    const result = { text: this.#text, reasoning: this.#reasoning };
-    this.#text = "";
-    this.#reasoning = "";
-    return result;
+  get output(): Scrubbed {
+    return { text: this.#text, reasoning: this.#reasoning };
   }
 
-  #drain(final: boolean): void {
+  drain(final: boolean): void {
     while (this.#pending !== "") {
       const moved = this.#span ? this.#inside(this.#span, final) : this.#outside(final);
       if (!moved) return;
     }
+  }
+
+  finish(): void {
+    this.drain(true);
+    const span = this.#span;
+    if (!span) return;
+    this.#span = null;
+    if (span.live) this.#reasoning += this.#pending;
+    else if (span.name !== MEMORY) this.#show(span.held + this.#pending);
+    this.#pending = "";
   }
 
   /** Moves text out of `pending`; false when more input is needed to decide. */
@@ -100,16 +126,16 @@ export class Scrubber {
 
   #matters(name: string, attributes: string, closing: boolean): boolean {
     if (this.#fenced || this.#last === "`") return false;
-    if (name === "function") return !closing && this.#atBoundary() && /^\s+name=/i.test(attributes);
+    if (name === "function") return !closing && this.#atLineStart() && /^\s+name=/i.test(attributes);
     return NAMES.includes(name) && attributes.trim() === "";
   }
 
-  #atBoundary(): boolean {
+  #atLineStart(): boolean {
     return this.#line.trim() === "";
   }
 
   #open(name: string, raw: string): void {
-    const live = THINK.includes(name) && this.#atBoundary();
+    const live = THINK.includes(name) && this.#atLineStart();
     this.#span = { name, close: new RegExp(`</${name}\\s*>`, "i"), live, held: raw };
   }
 
@@ -129,7 +155,7 @@ export class Scrubber {
     const keepFrom = tail >= 0 && mayBecomeTag(this.#pending.slice(tail)) ? tail : this.#pending.length;
     const body = this.#pending.slice(0, keepFrom);
     if (span.live) this.#reasoning += body;
-    else span.held += body;
+    else this.#span = { ...span, held: span.held + body };
     this.#pending = this.#pending.slice(keepFrom);
     return false;
   }
@@ -153,10 +179,26 @@ export class Scrubber {
   }
 }
 
+/** The next piece of the text. Inside code fences and right after a backtick, tags are ordinary text. */
+export function scrub(state: ScrubState, piece: string): readonly [ScrubState, Scrubbed] {
+  const pass = new Pass(state, piece);
+  pass.drain(false);
+  return [pass.state, pass.output];
+}
+
+/**
+ * The text has ended: what was held is decided. A reasoning span that never closes is reasoning; other markup that
+ * never closes is text, so that an answer which only mentions a tag is not lost.
+ */
+export function endScrub(state: ScrubState): readonly [ScrubState, Scrubbed] {
+  const pass = new Pass(state, "");
+  pass.finish();
+  return [pass.state, pass.output];
+}
+
 /** The visible text of a whole answer, and the reasoning that was inside it. */
 export function scrubText(text: string): Scrubbed {
-  const scrubber = new Scrubber();
-  const first = scrubber.push(text);
-  const rest = scrubber.end();
+  const [state, first] = scrub(SCRUB_START, text);
+  const [, rest] = endScrub(state);
   return { text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning };
 }

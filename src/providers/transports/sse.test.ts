@@ -16,7 +16,7 @@ test("names, several lines of data, comments, and all three kinds of line breaks
   expect(reader.read(bytes("\ndata: d\n\n"))).toEqual([{ event: "", data: "d" }]);
 });
 
-test("a message without its end waits for the end of the body", () => {
+test("a message without a blank line is returned at the end of the body", () => {
   const reader = new SseReader();
   expect(reader.read(bytes("data: whole\n\ndata: hal"))).toEqual([{ event: "", data: "whole" }]);
   expect(reader.read(bytes("f\n"))).toEqual([]);

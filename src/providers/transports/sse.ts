@@ -1,20 +1,28 @@
-// Server-sent events, read piece by piece as they come from the socket.
-
+// Parses server-sent events from the pieces of a body.
 import { parseJson } from "../../lib/json/parse-json.ts";
+import type { WireEvent } from "./dialect.ts";
 
 export interface SseMessage {
-  /** The event's name; empty where the server gives none. */
+  /** The name of the event; empty where the server sends none. */
   readonly event: string;
   readonly data: string;
 }
 
-/** Characters that one message may have. A server that sends more is not sending an answer. */
+/** Characters that one message may have, so that a hostile server cannot fill the memory. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
-/** Takes bytes, gives the messages that are complete. What has no end yet waits until `end`. */
+/** Thrown when a message is longer than the limit. */
+export class SseTooLongError extends Error {
+  constructor() {
+    super("a message of the stream is too long");
+    this.name = "SseTooLongError";
+  }
+}
+
+/** Takes bytes and returns the messages that are complete. */
 export class SseReader {
   readonly #decoder = new TextDecoder();
-  /** Pieces of the line that has no end yet. They are joined once: a long line comes in many pieces. */
+  /** Pieces of the current line. They are joined once, because a long line may arrive in many pieces. */
   #line: string[] = [];
   #size = 0;
   /** The last piece ended with a carriage return: a line feed at the start of the next belongs to it. */
@@ -26,7 +34,7 @@ export class SseReader {
     return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The body has ended: a last message without its blank line counts too. */
+  /** The body has ended: returns the last message if its blank line is missing. */
   end(): SseMessage[] {
     return this.#take(`${this.#decoder.decode()}\n\n`);
   }
@@ -36,7 +44,7 @@ export class SseReader {
     const text = this.#afterReturn && given.startsWith("\n") ? given.slice(1) : given;
     this.#afterReturn = given.endsWith("\r");
     this.#size += text.length;
-    if (this.#size > MAX_MESSAGE) throw new SyntaxError("a message of the stream is too long");
+    if (this.#size > MAX_MESSAGE) throw new SseTooLongError();
     const lines = (text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text).split("\n");
     const open = lines.pop() ?? "";
     const messages: SseMessage[] = [];
@@ -56,7 +64,7 @@ export class SseReader {
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (name === "data") this.#data.push(value);
     else if (name === "event") this.#event = value;
-    // Comments keep a connection alive for as long as the server likes.
+    // Comments keep a connection alive: their number has no limit.
     else if (this.#data.length === 0) this.#size = 0;
   }
 
@@ -69,14 +77,25 @@ export class SseReader {
   }
 }
 
-/** A connection that ended within a message leaves half of its JSON: that is a cut, not an answer that cannot be read. */
+/** A connection that ended inside a message leaves half of its JSON: that is a cut, not a malformed answer. */
 function isWhole({ data }: SseMessage): boolean {
   return data.startsWith("[DONE]") || parseJson(data) !== undefined;
 }
 
-/** The messages of a body. What is left when it ends counts as a message too, if it is whole. */
-export async function* sseMessages(body: AsyncIterable<Uint8Array>): AsyncGenerator<SseMessage> {
+async function* sseMessages(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<SseMessage> {
   const reader = new SseReader();
   for await (const bytes of body) yield* reader.read(bytes);
   yield* reader.end().filter(isWhole);
+}
+
+/**
+ * The events of a model's answer, without keep-alives. Nothing is yielded after `[DONE]`, but the body is read to its
+ * end: only then can the connection be used for the next request. An incomplete message at the end is dropped.
+ */
+export async function* sseEvents(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<WireEvent> {
+  let done = false;
+  for await (const { event, data } of sseMessages(body)) {
+    done ||= data.startsWith("[DONE]");
+    if (!done && data !== "" && event !== "ping") yield { event, data, whole: false };
+  }
 }

@@ -1,4 +1,4 @@
-// The transports by name. One set lives as long as its provider: it remembers which hosts cannot stream.
+// The transports by name. The set remembers which hosts cannot stream.
 import type { TransportName } from "../../core/provider.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { chatCompletions } from "./chat-completions.ts";

@@ -1,4 +1,4 @@
-// The contract of a transport: our request in, one wire dialect spoken, events out. No retries, no choices of keys.
+// The contract of a transport: sends one request in a wire dialect and yields the events of the answer. No retries.
 import type { AssistantMessage, JsonObject } from "../../core/message.ts";
 import type { ModelRequest, TransportName } from "../../core/provider.ts";
 import type { Usage } from "../../core/usage.ts";
@@ -9,7 +9,7 @@ export interface TransportEndpoint {
   /** Sent to `baseUrl` and nowhere else; redirects are not followed. */
   readonly apiKey: string | null;
   readonly headers: { readonly [name: string]: string };
-  /** Default: `x-api-key` for Anthropic, `bearer` for the others. */
+  /** Default: `x-api-key` for Anthropic, `bearer` for the other dialects. */
   readonly authStyle?: "bearer" | "x-api-key" | "api-key" | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface TransportLimits {
 
 /** One-time changes to the request after a particular refusal. */
 export interface Amendments {
-  /** Send no earlier reasoning at all (a signature was refused). */
+  /** Send no earlier reasoning (a signature was refused). */
   readonly stripReasoning?: boolean | undefined;
-  /** Replace every image by a note (the model does not see). */
+  /** Replace every image by a note (the model takes no images). */
   readonly stripImages?: boolean | undefined;
   /** Replace data-URL images above this many bytes by a note. */
   readonly maxImageBytes?: number | undefined;
@@ -48,7 +48,7 @@ export interface TransportCall {
   /** How long cached prefixes should live, where marks are used. Default 5m. */
   readonly cacheTtl?: "5m" | "1h" | undefined;
   readonly amend?: Amendments | undefined;
-  /** The network; a `fetch` over node:http unless given. */
+  /** Replaces the client over node:http. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -60,20 +60,32 @@ export interface TransportDone {
   readonly usage: Usage;
   /** The server reported no usage: `usage` is our estimate. */
   readonly usageEstimated: boolean;
-  /** Dollars, when the provider states what the call cost. */
+  /** Dollars, when the provider states the cost of the call. */
   readonly reportedCostUsd?: number | undefined;
   readonly rateLimits: { readonly [header: string]: string };
 }
 
-export type TransportEvent =
+/** A piece of the answer, to be shown at once. */
+export type StreamedEvent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "tool_call_started"; readonly name: string }
-  | TransportDone;
+  | { readonly type: "tool_call_started"; readonly name: string };
+
+export type TransportEvent = StreamedEvent | TransportDone;
+
+/** What had arrived when an exchange failed. */
+export interface ReceivedAnswer {
+  /** Text and reasoning. Unfinished tool calls are left out. */
+  readonly partial?: AssistantMessage | undefined;
+  /** A tool call was being written when the stream ended. */
+  readonly inToolCall?: boolean | undefined;
+  /** The usage that the server had reported by then; the output may be more. */
+  readonly usage?: Usage | undefined;
+}
 
 export interface Transport {
   readonly name: TransportName;
-  /** Pure: the body that `stream` would send. The same call always gives the same bytes. */
+  /** Pure: the body that `stream` sends. The same call always gives the same bytes. */
   encode(call: TransportCall): JsonObject;
   /** The last event is `done`; any other end is a thrown TransportError. Leaving the loop early closes the socket. */
   stream(call: TransportCall): AsyncIterable<TransportEvent>;
@@ -81,8 +93,8 @@ export interface Transport {
 
 /**
  * `http`: an answer with an error status. `stream_error`: an error event inside a stream. `cut`: the stream ended
- * without its end. `malformed`: an answer that is not of the dialect. `network`: no connection, or it broke before an
- * answer. The others name the limit that ran out; `aborted` is the caller's own signal.
+ * before the answer was complete. `malformed`: an answer that is not of the dialect. `network`: no connection, or it
+ * broke before an answer. The others name the limit that ran out; `aborted` is the caller's signal.
  */
 export type TransportErrorKind =
   | "http"
@@ -95,7 +107,7 @@ export type TransportErrorKind =
   | "total_timeout"
   | "aborted";
 
-export interface TransportErrorData {
+export interface TransportErrorData extends ReceivedAnswer {
   readonly kind: TransportErrorKind;
   readonly status?: number | undefined;
   /** The error body as text, at most 64 KB, without the key. */
@@ -103,16 +115,10 @@ export interface TransportErrorData {
   readonly headers?: { readonly [name: string]: string };
   /** A code from the body or from the socket: `context_length_exceeded`, `ECONNRESET` … */
   readonly code?: string | undefined;
-  /** What had arrived, when something had. Unfinished tool calls are left out. */
-  readonly partial?: AssistantMessage | undefined;
-  /** A tool call was being written when the stream ended. */
-  readonly inToolCall?: boolean | undefined;
-  /** What the server had reported as used by then; the output may be more. */
-  readonly usage?: Usage | undefined;
   readonly cause?: unknown;
 }
 
-/** Everything the classification above needs to know. The message is free of secrets. */
+/** Everything that the classification of errors needs. The message holds no secrets. */
 export class TransportError extends Error {
   readonly kind: TransportErrorKind;
   readonly status: number | undefined;

@@ -58,7 +58,7 @@ describe.each([
     return error as TransportError;
   };
 
-  test("streams text in pieces and reports use", async () => {
+  test("streams text in pieces and reports usage", async () => {
     llm.enqueue(usage({ input: 10, output: 3, cacheRead: 90 }, text("Hello there, friend.")));
     const result = await gather(make(), call());
     expect(result.text).toBe("Hello there, friend.");
@@ -89,14 +89,14 @@ describe.each([
     ]);
   });
 
-  test("keeps reasoning apart from text", async () => {
+  test("separates reasoning from text", async () => {
     llm.enqueue(reasoning("Let me see.", { text: "Seen." }));
     const result = await gather(make(), call());
     expect([result.reasoning, result.text]).toEqual(["Let me see.", "Seen."]);
     expect(result.done.message.reasoning).toBe("Let me see.");
   });
 
-  test("sends a history that strict services take", async () => {
+  test("sends a history that strict services accept", async () => {
     await gather(make(), call({ request: { messages: HISTORY, tools: [TOOL], maxOutputTokens: 4000 } }));
     expect(llm.requests[0]?.problems).toEqual([]);
     const view = llm.requests[0]?.messages ?? [];
@@ -112,7 +112,7 @@ describe.each([
     expect(llm.requests[0]?.raw.toString()).not.toContain("easy");
   });
 
-  test("two steps with the model's own answer in between", async () => {
+  test("a second request that contains the first answer", async () => {
     llm.enqueue(calls([{ name: "read_file", args: { path: "a" } }], { reasoning: "I must read.", text: "Reading." }));
     llm.enqueue(text("It says hi."));
     const messages: Message[] = [{ role: "user", content: "Read a" }];
@@ -159,7 +159,7 @@ describe.each([
     }
   });
 
-  test("limits: first token, silence in the middle, the whole", async () => {
+  test("time limits: first token, idle, total", async () => {
     const timeouts = { firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 };
     llm.enqueue(hang());
     expect((await failure({ timeouts: { ...timeouts, firstTokenMs: 50 } })).kind).toBe("first_token_timeout");
@@ -223,7 +223,7 @@ describe.each([
     );
   });
 
-  test("takes whole answers from hosts that do not stream", async () => {
+  test("accepts whole answers from hosts that do not stream", async () => {
     llm.enqueue(calls([{ name: "read_file", args: { path: "a" } }], { text: "Reading.", reasoning: "Hm." }));
     const result = await gather(make(), call({ quirks: { noStream: true }, request: { tools: [TOOL] } }));
     expect(llm.requests[0]?.stream).toBe(false);
@@ -245,7 +245,7 @@ describe.each([
   });
 });
 
-test("a host that refuses to stream is asked again without, and remembered", async () => {
+test("a host that refuses to stream gets requests without streaming from then on", async () => {
   const llm = await startFakeLlm({
     script: (request) =>
       request.stream ? status(400, { message: "streaming is not supported by this model" }) : text("Whole."),

@@ -1,5 +1,4 @@
-// What each dialect reports as used, in our words.
-
+// Converts the usage that each dialect reports.
 import type { AssistantMessage, JsonObject } from "../../core/message.ts";
 import type { ModelRequest } from "../../core/provider.ts";
 import {
@@ -9,7 +8,7 @@ import {
   estimateTextTokens,
 } from "../../core/tokens.ts";
 import type { Usage } from "../../core/usage.ts";
-import { isRow } from "./wire-values.ts";
+import { isJsonObject } from "./json-values.ts";
 
 function count(...values: unknown[]): number {
   const found = values.find((value) => typeof value === "number" && Number.isFinite(value) && value > 0);
@@ -18,10 +17,10 @@ function count(...values: unknown[]): number {
 
 function sub(usage: JsonObject, key: string): JsonObject {
   const value = usage[key];
-  return isRow(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
-/** Chat completions: the prompt total includes cached tokens; hosts name those in several ways. */
+/** Chat completions: the prompt total includes cached tokens, for which hosts use several field names. */
 export function chatUsage(usage: JsonObject): Usage {
   const prompt = sub(usage, "prompt_tokens_details");
   const completion = sub(usage, "completion_tokens_details");
@@ -41,7 +40,7 @@ export function chatUsage(usage: JsonObject): Usage {
   };
 }
 
-/** Anthropic: the three prompt buckets are reported apart. */
+/** Anthropic: uncached, read and written prompt tokens are separate numbers. */
 export function anthropicUsage(usage: JsonObject): Usage {
   return {
     input: count(usage.input_tokens),
@@ -52,7 +51,7 @@ export function anthropicUsage(usage: JsonObject): Usage {
   };
 }
 
-/** Responses: like chat completions with other names. */
+/** Responses: like chat completions, with other field names. */
 export function responsesUsage(usage: JsonObject): Usage {
   const total = count(usage.input_tokens);
   const details = sub(usage, "input_tokens_details");
@@ -66,7 +65,7 @@ export function responsesUsage(usage: JsonObject): Usage {
   };
 }
 
-/** For servers that report nothing. */
+/** For servers that report no usage. */
 export function estimatedUsage(request: ModelRequest, message: AssistantMessage): Usage {
   const input =
     estimateTextTokens(request.system) + estimateMessagesTokens(request.messages) + estimateSchemaTokens(request.tools);

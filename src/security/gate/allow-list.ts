@@ -1,9 +1,9 @@
-// Approvals that are remembered: for a session or for good, always for the exact intent and never for a beginning of it.
+// Remembered approvals, for a session or permanently. An approval covers the exact command only, never a prefix.
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import { SHELL_RULES } from "./analyse.ts";
 import type { Effect } from "./effects.ts";
 
-/** Older homes keep the description of a pattern; it stands for every command under that rule. */
+/** Hermes 0.14 stored the description of a pattern; such an entry allows every command that matches the rule. */
 const LEGACY = new Map<string, Set<string>>();
 for (const rule of SHELL_RULES) {
   for (const description of rule.legacy ?? []) {
@@ -12,14 +12,14 @@ for (const rule of SHELL_RULES) {
   }
 }
 
-/** The stable key of an intent: rules, place and the whole text. Readable, because people keep it in config.yaml. */
+/** The stable key of a command: rules, folder and full text. Readable, because it is stored in config.yaml. */
 export function intentKey(effects: readonly Effect[], cwd: string, normal: string): string {
   const rules = [...new Set(effects.filter((effect) => effect.level !== "note").map((effect) => effect.rule))].sort();
   return `exact [${rules.join(",")}] in ${cwd}: ${normal}`;
 }
 
-/** Of more sessions those go whose last approval is the oldest: they ask again. */
-const MOST_SESSIONS = 2_000;
+/** Beyond this number the sessions with the oldest approvals are dropped; they are asked again. */
+const MAX_SESSIONS = 2_000;
 
 export class AllowList {
   readonly #bySession = new Map<string, Set<string>>();
@@ -44,7 +44,7 @@ export class AllowList {
   }
 
   addForSession(sessionId: string, key: string): void {
-    rememberNewest(this.#bySession, sessionId, (this.#bySession.get(sessionId) ?? new Set()).add(key), MOST_SESSIONS);
+    rememberNewest(this.#bySession, sessionId, (this.#bySession.get(sessionId) ?? new Set()).add(key), MAX_SESSIONS);
   }
 
   addPermanent(key: string): void {

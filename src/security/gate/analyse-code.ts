@@ -1,4 +1,4 @@
-// Programs in Python, JavaScript, Perl, Ruby, PHP and awk, read by pattern: what they run, delete, write and hide.
+// Finds by pattern what programs in Python, JavaScript, Perl, Ruby, PHP and awk run, delete, write and obfuscate.
 import type { Category, Effect, Level } from "./effects.ts";
 import { isCredentialFile, isDisk, isGuardedFile, isSystemPath, isVital } from "./rules/vital-paths.ts";
 import { type ShellEnvironment, UNKNOWN } from "./shell/shell-types.ts";
@@ -14,12 +14,12 @@ export interface CodeFindings {
 
 export type CodeLanguage = "python" | "javascript" | "perl" | "ruby" | "php" | "awk";
 
-/** Longer programs are not read to their end. */
+/** Only this many characters of a program are analysed. */
 export const MAX_CODE = 200_000;
 const LITERAL =
   /(?:[rRbBuU]{0,2})("""[\s\S]{0,20000}?"""|'''[\s\S]{0,20000}?'''|"(?:[^"\\\n]|\\.){0,20000}"|'(?:[^'\\\n]|\\.){0,20000}'|`(?:[^`\\]|\\.){0,20000}`)/y;
 
-/** Calls that hand a text to a shell or start a program. */
+/** Calls that pass text to a shell or start a program. */
 const RUNS =
   /\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|commands\.getoutput|os\.execute|io\.popen|pty\.spawn|asyncio\.create_subprocess_(?:shell|exec)|(?:child_process\.|cp\.|\b)(?:exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)|execa(?:\.command)?|Bun\.spawn|Deno\.Command|system|popen|shell_exec|passthru|proc_open|Open3\.\w+|IO\.popen|Kernel\.\w+|qx)\s*\(\s*/g;
 const DELETES =
@@ -27,30 +27,30 @@ const DELETES =
 const PATH_DELETES = /\bPath\s*\(\s*(["'][^"'\n]{0,500}["'])\s*\)[\w.()/"' ]{0,120}\.(?:unlink|rmdir)\s*\(/g;
 const WRITES =
   /\b(?:open|io\.open|codecs\.open|(?:fs|fsp|promises|fsPromises)\.(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|copyFileSync|rename|renameSync|symlink|symlinkSync|chmod|chmodSync)|writeFileSync|appendFileSync|shutil\.(?:copy|copy2|copyfile|move)|os\.(?:rename|replace|symlink|link|chmod|chown)|file_put_contents|File\.write|Path)\s*\(\s*/g;
-const HIDES: readonly [RegExp, string][] = [
-  [/\b(?:exec|eval)\s*\(\s*(?!["'`][^"'`]*["'`]\s*\))/, "runs code that is built while it runs"],
+const OBFUSCATIONS: readonly [RegExp, string][] = [
+  [/\b(?:exec|eval)\s*\(\s*(?!["'`][^"'`]*["'`]\s*\))/, "runs code that is built at run time"],
   [
     /\b(?:exec|eval|compile)\s*\([^)]{0,200}(?:b64decode|fromhex|decompress|decode\(|atob|unhexlify|Buffer\.from|chr\()/,
-    "runs hidden code",
+    "runs encoded code",
   ],
   [
     /__import__\s*\(|importlib\.import_module\s*\(\s*(?!["'])|getattr\s*\(\s*(?:os|subprocess|shutil|builtins|__builtins__|sys\.modules)|globals\s*\(\)\s*\[|__builtins__|vars\s*\(\s*os\s*\)/,
-    "reaches modules by a detour",
+    "accesses modules indirectly",
   ],
   [
     /\bctypes\b|\bmarshal\.loads|\bpickle\.loads\s*\(\s*(?:base64|bytes|b64)|\bnew\s+Function\s*\(|\bvm\.run|process\.binding|\brequire\s*\(\s*(?!["'`])|\bimport\s*\(\s*(?!["'`])/,
-    "loads code by a detour",
+    "loads code indirectly",
   ],
   [
     /\b(?:os|subprocess|shutil)\s*\.\s*__dict__|\[\s*["']\w{1,12}["']\s*\+|\brequire\s*\([^)]{0,80}\)\s*\[/,
-    "puts the name of a function together",
+    "builds the name of a function at run time",
   ],
   [
     /\[\s*["'](?:execSync|exec|spawn|spawnSync|rmSync|system|popen|rmtree|unlink)["']\s*\]/,
-    "calls a function by a detour",
+    "calls a function indirectly",
   ],
 ];
-const RESHAPED =
+const RENAMED_IMPORTS =
   /\bfrom\s+(?:os|subprocess|shutil)\s+import\s+(?:[\w, ]+\s+as\s+|\*)|\bimport\s+(?:os|subprocess|shutil|pty)\s+as\s+(\w+)/;
 
 function literalAt(code: string, at: number): { text: string; end: number } | null {
@@ -74,7 +74,7 @@ function literalAt(code: string, at: number): { text: string; end: number } | nu
   return { text: formatted ? text.replace(/\{[^}]*\}/g, UNKNOWN) : text, end: LITERAL.lastIndex };
 }
 
-/** The first argument of a call: a text, a list of texts, or unknown. Adjacent texts joined with `+` are one. */
+/** The first argument of a call: a string, a list of strings, or unknown. Strings joined with `+` are concatenated. */
 function argumentAt(code: string, at: number): { texts: string[]; list: boolean; known: boolean } {
   let position = at;
   const list = code[position] === "[" || code[position] === "(";
@@ -140,13 +140,16 @@ class CodeReader {
     for (const match of this.#code.matchAll(WRITES)) this.#writes(match[0], match.index + match[0].length);
     for (const match of this.#code.matchAll(/`([^`\n]{2,2000})`|\bqx\s*[{(/|]([^})/|\n]{2,2000})/g))
       this.#backticks(match[1] ?? match[2] ?? "");
-    for (const [pattern, why] of HIDES)
+    for (const [pattern, why] of OBFUSCATIONS)
       if (pattern.test(this.#code)) this.add("hidden_code", { category: "execution", level: "dangerous" }, why);
-    if (RESHAPED.test(this.#code) && /\b(?:system|popen|rmtree|remove|unlink|Popen|run|call|spawn)\b/.test(this.#code))
+    if (
+      RENAMED_IMPORTS.test(this.#code) &&
+      /\b(?:system|popen|rmtree|remove|unlink|Popen|run|call|spawn)\b/.test(this.#code)
+    )
       this.add(
         "hidden_code",
         { category: "execution", level: "dangerous" },
-        "renames functions that run or delete things",
+        "renames functions that run programs or delete files",
       );
     this.#paths();
     return this.findings;
@@ -155,7 +158,7 @@ class CodeReader {
   #runs(call: string, at: number): void {
     const { texts, list, known } = argumentAt(this.#code, at);
     const first = texts[0];
-    // `pattern.exec(text)` in JavaScript is a search, not a program.
+    // `pattern.exec(text)` in JavaScript is a regular expression search.
     if (
       /(?<!child_process\.|cp\.)\bexec\s*\(\s*$/.test(call) &&
       first === undefined &&
@@ -166,7 +169,7 @@ class CodeReader {
       this.add(
         "run_unknown",
         { category: "execution", level: "dangerous" },
-        "starts a program that is only known when it runs",
+        "starts a program that is only known at run time",
       );
       return;
     }
@@ -179,7 +182,7 @@ class CodeReader {
       this.add(
         "run_unknown",
         { category: "execution", level: "dangerous" },
-        "starts a program that is only known when it runs",
+        "starts a program that is only known at run time",
       );
   }
 
@@ -227,7 +230,7 @@ class CodeReader {
     }
   }
 
-  /** Any text in the program that names a key file or a protected one, however it is put together. */
+  /** Reports string literals that name a credential file or a protected file. */
   #paths(): void {
     const strings = this.#code.matchAll(/["'`]([^"'`\n]{3,300})["'`]/g);
     for (const [, text = ""] of strings) {
@@ -254,10 +257,10 @@ class CodeReader {
 
 const AWK_RUNS = /\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline|\|\s*"((?:[^"\\]|\\.)*)"/g;
 
-/** What a program text would do, judged by pattern. */
+/** The effects of a program, found by pattern. */
 export function codeEffects(language: CodeLanguage, source: string, host: ShellEnvironment): CodeFindings {
   const code = source.slice(0, MAX_CODE);
-  // Calls without parentheses read like calls with them.
+  // These languages allow calls without parentheses: normalise them.
   const loose = language === "perl" || language === "ruby" || language === "php";
   const called = loose ? code.replace(/\b(system|exec|unlink|rmtree|rmdir|popen)\s+(?=["'[])/g, "$1(") : code;
   if (language !== "awk") return new CodeReader(called, host).read();
@@ -268,7 +271,7 @@ export function codeEffects(language: CodeLanguage, source: string, host: ShellE
     reader.add(
       "run_unknown",
       { category: "execution", level: "dangerous" },
-      "starts a program that is only known when it runs",
+      "starts a program that is only known at run time",
     );
   return reader.findings;
 }

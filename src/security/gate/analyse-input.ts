@@ -1,12 +1,12 @@
-// Text for the standard input of a running program: to a shell it is a script, to an interpreter a program.
+// Analyses text for the standard input of a running program: a shell runs it as a script, an interpreter as code.
 import { analyseCommand, analyseText, SHELL_RULES } from "./analyse.ts";
 import type { CodeLanguage } from "./analyse-code.ts";
 import type { Analysis, Effect } from "./effects.ts";
 import { applyRules } from "./rules/rule.ts";
 import { characterProblem } from "./shell/command-text.ts";
 import type { ParseShell } from "./shell/shell-parser.ts";
-import { argTexts, type Invocation, operands, programOf, type ShellEnvironment } from "./shell/shell-types.ts";
-import { codeLanguage, innerOf, SHELLS } from "./shell/shell-unwrap.ts";
+import { argTexts, type Invocation, operands, programName, type ShellEnvironment } from "./shell/shell-types.ts";
+import { codeLanguage, SHELLS, unwrapInvocation } from "./shell/shell-unwrap.ts";
 import { ShellWalk } from "./shell/shell-walk.ts";
 
 export interface ProgramInput {
@@ -17,22 +17,22 @@ export interface ProgramInput {
   readonly pty: boolean;
 }
 
-/** How a program takes what it reads. */
+/** How a program interprets its standard input. */
 type Reader = "data" | "shell" | "unknown" | CodeLanguage;
 
-/** Programs that only copy, filter or count what they read, or ask simple questions. */
-const TAKES_DATA = new Set(
+/** Programs that only copy, filter or count their input. */
+const DATA_READERS = new Set(
   "cat tee grep egrep fgrep rg sort uniq wc head tail cut paste tr rev fold fmt nl column jq yq base64 base32 xxd od hexdump md5sum sha1sum sha256sum sha512sum gzip gunzip zcat bzip2 xz zstd diff cmp comm join sleep true false echo printf yes seq date read".split(
     " ",
   ),
 );
-const MOVES_ON = new Set(["cd", "export", "set", "unset", "wait", "trap", "ulimit", "umask", ":"]);
-/** Keys that only move within a program: arrows, Enter, Escape, Tab, Ctrl-C, Ctrl-D, blank. */
+const STATE_BUILTINS = new Set(["cd", "export", "set", "unset", "wait", "trap", "ulimit", "umask", ":"]);
+/** Navigation keys: arrows, Enter, Escape, Tab, Ctrl-C, Ctrl-D, space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keys are control characters
 const KEYS = /^(?:\u001b\[[A-DHF]|\u001b|[\t\r\n \u0003\u0004])+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keys are control characters
 const INTERRUPT = /^[\u0003\u0004]+$/;
-/** Yes, no, a number, a name: an answer to a question. */
+/** A short answer to a prompt: yes, no, a number, a name. */
 const ANSWER = /^[\p{L}\p{N}_.,:@+=-]{0,64}$/u;
 /** `!text` and `^a^b` repeat earlier commands in an interactive shell. */
 const HISTORY = /(?:^|[\s;&|(])![^\s=(]|^\^[^^\n]+\^/m;
@@ -46,15 +46,15 @@ function readsScript(invocation: Invocation): boolean {
   return first === undefined || first.text === "-" || first.text.startsWith("/dev/");
 }
 
-function readerOf(invocation: Invocation): Reader {
-  const program = programOf(invocation);
+function inputReader(invocation: Invocation): Reader {
+  const program = programName(invocation);
   if (SHELLS.has(program)) return readsScript(invocation) ? "shell" : "unknown";
   const language = codeLanguage(program);
   if (language && language !== "awk") return readsScript(invocation) ? language : "unknown";
-  return TAKES_DATA.has(program) || MOVES_ON.has(program) ? "data" : "unknown";
+  return DATA_READERS.has(program) || STATE_BUILTINS.has(program) ? "data" : "unknown";
 }
 
-/** Every program that the command starts may be the one that reads. */
+/** Any program that the command starts may be the one that reads the input. */
 function readers(
   command: string,
   host: ShellEnvironment,
@@ -67,36 +67,36 @@ function readers(
   for (let at = 0; at < queue.length && at < 500; at++) {
     const invocation = queue[at];
     if (!invocation) break;
-    const inner = innerOf(invocation);
+    const inner = unwrapInvocation(invocation);
     queue.push(...inner.commands);
     for (const script of inner.scripts)
       if (script.language === "shell") queue.push(...new ShellWalk(host, parse).run(script.text.text).invocations);
-    if (inner.commands.length === 0 && invocation.name.text !== "") found.add(readerOf(invocation));
+    if (inner.commands.length === 0 && invocation.name.text !== "") found.add(inputReader(invocation));
   }
   if (queue.length >= 500) found.add("shell");
   return { found, invocations: queue };
 }
 
-/** Effects that the longer text has and the shorter one has not: what the new input adds. */
+/** The effects of the whole input that the earlier input did not have. */
 function added(all: readonly Effect[], before: readonly Effect[]): Effect[] {
-  const keyOf = (effect: Effect) => `${effect.rule}\n${effect.targets.join("\n")}`;
+  const effectKey = (effect: Effect) => `${effect.rule}\n${effect.targets.join("\n")}`;
   const known = new Map<string, number>();
-  for (const effect of before) known.set(keyOf(effect), (known.get(keyOf(effect)) ?? 0) + 1);
+  for (const effect of before) known.set(effectKey(effect), (known.get(effectKey(effect)) ?? 0) + 1);
   return all.filter((effect) => {
-    const left = known.get(keyOf(effect)) ?? 0;
-    if (left > 0) known.set(keyOf(effect), left - 1);
+    const left = known.get(effectKey(effect)) ?? 0;
+    if (left > 0) known.set(effectKey(effect), left - 1);
     return left === 0;
   });
 }
 
-/** A line as a command, and what follows its own first word or a mark: `shell rm x`, `:!rm x`, `\\! rm x`. */
+/** The line as a command, and the part after its first word or an escape prefix: `shell rm x`, `:!rm x`, `\\! rm x`. */
 function lineReadings(line: string): string[] {
   const rest = line.replace(/^\s*\S+\s+/, "");
   const marked = line.lastIndexOf("!");
   return [...new Set([line, rest, marked === -1 ? line : line.slice(marked + 1)])];
 }
 
-/** What the programs themselves make of the text: statements for a database. */
+/** Effects of the text in the programs' own language, such as SQL statements. */
 function programEffects(invocations: readonly Invocation[], text: string, host: ShellEnvironment): Effect[] {
   return invocations.flatMap((invocation) => {
     const fed = { ...invocation, stdin: { text, dynamic: false } };
@@ -107,7 +107,7 @@ function programEffects(invocations: readonly Invocation[], text: string, host: 
 function effectsFor(reader: Reader, text: string, host: ShellEnvironment, parse: ParseShell): readonly Effect[] {
   if (reader === "data") return [];
   if (reader !== "unknown") return analyseText(reader, text, host, parse);
-  // Not known to be a shell: only what would be dangerous in one counts, not that it is no shell text.
+  // The program may not be a shell: report what would be dangerous in one, but not that the text is not a shell script.
   const shell = text
     .split("\n")
     .flatMap((line) => lineReadings(line))
@@ -118,7 +118,7 @@ function effectsFor(reader: Reader, text: string, host: ShellEnvironment, parse:
 
 const NOTHING = { effects: [], outside: null, invocations: [], readable: true };
 
-/** The effects that this input adds, judged together with what the program was given before. */
+/** The effects that this input adds, analysed together with the earlier input of the program. */
 export function analyseInput(input: ProgramInput, host: ShellEnvironment, parse: ParseShell): Analysis {
   const lines = (text: string): string => (input.pty ? text.replace(/\r\n?/g, "\n") : text);
   const before = lines(input.before);
@@ -134,7 +134,7 @@ export function analyseInput(input: ProgramInput, host: ShellEnvironment, parse:
   if (!coded && ANSWER.test(line)) return { ...NOTHING, normal };
   const refusal = characterProblem(all, () => (shell ? parse(all) : null));
   const effects = [...found].flatMap((reader) => {
-    // A program that keeps nothing of earlier lines is judged by the current one.
+    // An unknown program is analysed by its current line only.
     const start = reader === "unknown" ? before.lastIndexOf("\n") + 1 : 0;
     const earlier = before.slice(start);
     const known = earlier === "" ? [] : effectsFor(reader, earlier, host, parse);
@@ -146,9 +146,9 @@ export function analyseInput(input: ProgramInput, host: ShellEnvironment, parse:
       rule: "unreadable",
       category: "unreadable",
       level: "dangerous",
-      reason: "repeats an earlier command that is not known here",
+      reason: "repeats an earlier command that cannot be checked",
       targets: [],
     });
-  const outside = coded ? "a program that runs what it is given" : null;
-  return { ...NOTHING, effects, normal, outside, ...(refusal && coded ? { refusal } : {}) };
+  const outside = coded ? "a program that runs its input" : null;
+  return { ...NOTHING, effects, normal, outside, refusal: coded ? refusal : undefined };
 }

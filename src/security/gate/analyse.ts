@@ -1,16 +1,16 @@
-// From the text of a command to its effects: parse, unwrap everything that runs something else, apply the rules.
+// Turns a command into its effects: parse it, unwrap the commands inside it, apply the rules to each.
 import { type CodeLanguage, codeEffects, MAX_CODE } from "./analyse-code.ts";
 import { strictFindings } from "./code-strict.ts";
 import type { Analysis, Effect } from "./effects.ts";
-import { outsideOfCode } from "./outside/outside-code.ts";
-import { outsideOfCommand } from "./outside/outside-text.ts";
+import { untrustedCodeSource } from "./outside/outside-code.ts";
+import { untrustedCommandSource } from "./outside/outside-text.ts";
 import { EXECUTION_RULES } from "./rules/execution.ts";
 import { FILE_RULES } from "./rules/files.ts";
-import { freshRuns } from "./rules/fresh-files.ts";
+import { findFreshRuns } from "./rules/fresh-files.ts";
 import { GIT_RULES } from "./rules/git.ts";
 import { HARDLINE_RULES } from "./rules/hardline.ts";
 import { OPTION_RULES } from "./rules/options.ts";
-import { codePlaces, indirectReads, PLACE_RULES } from "./rules/places.ts";
+import { indirectReads, PATH_RULES, protectedPathsInCode } from "./rules/protected-path-rules.ts";
 import { applyRules, type ShellRule } from "./rules/rule.ts";
 import { SYSTEM_RULES } from "./rules/system.ts";
 import { writeTargets } from "./rules/write-targets.ts";
@@ -18,13 +18,13 @@ import { characterProblem, MAX_COMMAND, programNameProblem } from "./shell/comma
 import type { ParseShell } from "./shell/shell-parser.ts";
 import type { InnerScript } from "./shell/shell-programs.ts";
 import type { Invocation, ShellEnvironment } from "./shell/shell-types.ts";
-import { innerOf } from "./shell/shell-unwrap.ts";
+import { unwrapInvocation } from "./shell/shell-unwrap.ts";
 import { ShellWalk } from "./shell/shell-walk.ts";
 
 export const SHELL_RULES: readonly ShellRule[] = [
   ...HARDLINE_RULES,
   ...FILE_RULES,
-  ...PLACE_RULES,
+  ...PATH_RULES,
   ...SYSTEM_RULES,
   ...EXECUTION_RULES,
   ...GIT_RULES,
@@ -32,19 +32,19 @@ export const SHELL_RULES: readonly ShellRule[] = [
 ];
 
 const MAX_DEPTH = 12;
-/** All commands of a text together with those inside them. */
+/** Limit for all commands of a text, nested ones included. */
 const MAX_COMMANDS = 10_000;
-/** Far more than the limits above need; only a safeguard. */
+/** A safeguard; the limits above are reached much earlier. */
 const TIME_BUDGET_MS = 4_000;
 
-/** Texts inside unclear code that are looked at. */
+/** How many strings of unclear code are analysed. */
 const MAX_PROBES = 40;
 
 const TOO_COMPLEX = "is too long or too deeply nested to be checked";
-const UNPARSED = "cannot be read by the shell grammar, so it cannot be checked";
+const UNPARSED = "cannot be parsed, so it cannot be checked";
 
-/** Shortcuts for the disasters, for text that cannot be parsed. */
-const DISASTER: readonly [RegExp, string][] = [
+/** Patterns of destructive commands, for text that cannot be parsed. */
+const DESTRUCTIVE: readonly [RegExp, string][] = [
   [/\brm\s+(?:-[\w-]+\s+)+(?:--\s+)?["']?(?:\/|~|\$HOME|\$\{HOME\})["']?(?:\/?\*)?(?:\s|$|[;&|)])/, "delete_vital"],
   [/:\s*\(\s*\)\s*\{[^}]*:\s*\|\s*:/, "fork_bomb"],
   [/\bmkfs(?:\.\w+)?\s+[^|;&]*\/dev\//, "format_disk"],
@@ -56,7 +56,7 @@ const PROMPT_EXPANSION = /\$\{!?\w+(?:\[[^\]]*\])?@P\}/;
 
 class Analyser {
   readonly effects: Effect[] = [];
-  /** Why the text is not judged at all, with the way to write it instead. */
+  /** Why the text is refused without analysis, and how to write it instead. */
   refusal: string | undefined;
   outside: string | null = null;
   readonly invocations: Invocation[] = [];
@@ -93,12 +93,12 @@ class Analyser {
     if (walk.variables.size > variables.size) this.readable = false;
     if (PROMPT_EXPANSION.test(text))
       this.#add("prompt_expansion", "execution", "dangerous", "runs commands inside the value of a variable");
-    if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "multiplies until the machine stops");
+    if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "starts processes without limit");
     if (result.exceeded) this.#unreadable(text, "too_complex", TOO_COMPLEX);
     else if (result.broken) this.#unreadable(text, "unreadable", UNPARSED);
     for (const invocation of result.invocations) this.#invocation(invocation, depth, walk.variables);
     this.effects.push(...indirectReads(result.invocations, this.#host));
-    this.#chains(result.invocations);
+    this.#checkFreshRuns(result.invocations);
   }
 
   #invocation(invocation: Invocation, depth: number, variables: ReadonlyMap<string, string | undefined>): void {
@@ -111,13 +111,13 @@ class Analyser {
     this.refusal ??= programNameProblem(invocation.name.text);
     this.invocations.push(invocation);
     this.effects.push(...applyRules(SHELL_RULES, invocation, this.#host));
-    const inner = innerOf(invocation);
+    const inner = unwrapInvocation(invocation);
     const hasInner = inner.commands.length + inner.scripts.length > 0;
     if (depth > MAX_DEPTH && hasInner) {
       this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
       return;
     }
-    this.outside ??= outsideOfCommand(invocation, this.#host, { hasInner, written: this.#written });
+    this.outside ??= untrustedCommandSource(invocation, this.#host, { hasInner, written: this.#written });
     for (const path of writeTargets(invocation, this.#host)) this.#written.add(path);
     for (const command of inner.commands) this.#invocation(command, depth + 1, variables);
     for (const script of inner.scripts) this.#inner(script, invocation, depth, variables);
@@ -139,12 +139,12 @@ class Analyser {
       return;
     }
     const { text: code } = script.text;
-    this.outside ??= outsideOfCode({ code, cwd: invocation.cwd, commandsKnown: false }, this.#host);
-    this.effects.push(...codePlaces(code, this.#host));
+    this.outside ??= untrustedCodeSource({ code, cwd: invocation.cwd, commandsKnown: false }, this.#host);
+    this.effects.push(...protectedPathsInCode(code, this.#host));
     this.inline(script.language, code, invocation.cwd, depth);
   }
 
-  /** A program text in another language, with the shell commands inside it. */
+  /** Analyses a program in another language and the shell commands inside it. */
   program(language: CodeLanguage, code: string, cwd: string, depth = 0): void {
     if (code.length > MAX_CODE) this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
     const found = codeEffects(language, code, { ...this.#host, cwd });
@@ -153,21 +153,21 @@ class Analyser {
     for (const argv of found.commands) this.argv(argv, cwd, depth + 1);
   }
 
-  /** Code on a command line: it must be plain to see what it does. */
+  /** Analyses code on a command line with the strict rules: unclear code needs approval. */
   inline(language: CodeLanguage, code: string, cwd: string, depth = 0): void {
     this.program(language, code, cwd, depth);
     if (depth > MAX_DEPTH) return;
     const host = { ...this.#host, cwd };
     const found = strictFindings(language, code, host);
     this.effects.push(...found.effects);
-    // Texts of which it is not known whether they run: only a disaster among them counts.
+    // It is unknown whether these strings are run: only hardline effects are reported.
     const probe = new Analyser(host, this.#parse);
     for (const text of found.scripts.slice(0, MAX_PROBES)) probe.script(text, depth + 1);
     for (const argv of found.commands.slice(0, MAX_PROBES)) probe.argv(argv, cwd, depth + 1);
     this.effects.push(...probe.effects.filter((effect) => effect.level === "hardline"));
   }
 
-  /** A command that is already split into words, as programs pass it to each other. */
+  /** Analyses a command that is already split into words. */
   argv(words: readonly string[], cwd: string, depth = 0): void {
     const [name = "", ...args] = words.map((text) => ({ text, dynamic: false }));
     const command = typeof name === "string" ? { text: name, dynamic: false } : name;
@@ -178,24 +178,24 @@ class Analyser {
     );
   }
 
-  /** A file that this script downloads, writes or makes executable, and then runs. */
-  #chains(invocations: readonly Invocation[]): void {
-    for (const run of freshRuns(invocations, this.#host)) {
+  /** Reports files that the script downloads, writes or makes executable and then runs. */
+  #checkFreshRuns(invocations: readonly Invocation[]): void {
+    for (const run of findFreshRuns(invocations, this.#host)) {
       if (run.how === "downloaded")
         this.#add("run_fresh", "execution", "dangerous", "runs a file that was just downloaded");
       else if (run.text === undefined)
         this.#add("run_fresh", "execution", "dangerous", "runs a file that was just written or made executable");
       else if (run.language === "shell")
-        for (const text of [run.text, run.glued ?? ""]) this.script(text, 1, new Map(), run.cwd);
+        for (const text of [run.text, run.concatenated ?? ""]) this.script(text, 1, new Map(), run.cwd);
       else this.inline(run.language, run.text, run.cwd, 1);
     }
   }
 
   #unreadable(text: string, rule: "too_complex" | "unreadable", why: string): void {
     this.readable = false;
-    this.outside ??= "a command that cannot be read";
-    for (const [pattern, disaster] of DISASTER)
-      if (pattern.test(text)) this.#add(disaster, "deletion", "hardline", "looks like it destroys the system");
+    this.outside ??= "a command that cannot be parsed";
+    for (const [pattern, destructive] of DESTRUCTIVE)
+      if (pattern.test(text)) this.#add(destructive, "deletion", "hardline", "looks like it destroys the system");
     this.#add(rule, "unreadable", "dangerous", why);
   }
 
@@ -212,12 +212,12 @@ function unique(effects: readonly Effect[]): Effect[] {
   });
 }
 
-function analysisOf(analyser: Analyser, normal: string): Analysis {
+function toAnalysis(analyser: Analyser, normal: string): Analysis {
   const { refusal, outside, invocations, readable } = analyser;
-  return { effects: unique(analyser.effects), normal, outside, invocations, readable, ...(refusal ? { refusal } : {}) };
+  return { effects: unique(analyser.effects), normal, outside, invocations, readable, refusal };
 }
 
-/** For comparison of intents: where blanks only separate words, several are one. */
+/** The command for comparison: runs of blanks become one where they only separate words. */
 function comparisonText(command: string): string {
   const text = command.trim();
   return /['"\\`\n<#=]/.test(text) ? text : text.replace(/[ \t]+/g, " ");
@@ -227,7 +227,7 @@ function comparisonText(command: string): string {
 export function analyseCommand(command: string, host: ShellEnvironment, parse: ParseShell): Analysis {
   const analyser = new Analyser(host, parse);
   analyser.script(command, 0);
-  return analysisOf(analyser, comparisonText(command));
+  return toAnalysis(analyser, comparisonText(command));
 }
 
 /** The effects of a program in Python or JavaScript, with the shell commands inside it. */
@@ -239,12 +239,12 @@ export function analyseProgram(
 ): Analysis {
   const analyser = new Analyser(host, parse);
   analyser.program(language, code, host.cwd);
-  analyser.outside = outsideOfCode({ code, cwd: host.cwd }, host) ?? analyser.outside;
-  analyser.effects.push(...codePlaces(code, host));
-  return analysisOf(analyser, code.trim());
+  analyser.outside = untrustedCodeSource({ code, cwd: host.cwd }, host) ?? analyser.outside;
+  analyser.effects.push(...protectedPathsInCode(code, host));
+  return toAnalysis(analyser, code.trim());
 }
 
-/** The effects of a text in one language, each as often as it occurs. */
+/** The effects of a text in one language, duplicates included. */
 export function analyseText(
   language: CodeLanguage | "shell",
   text: string,

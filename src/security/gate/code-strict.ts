@@ -1,11 +1,11 @@
-// Code given on a command line or typed into an interpreter: what it may do must be plain to see, or it needs consent.
+// Strict rules for code on a command line or typed into an interpreter: code that is not clearly harmless needs approval.
 import type { CodeFindings, CodeLanguage } from "./analyse-code.ts";
 import type { Effect } from "./effects.ts";
 import { isCredentialFile, isGuardedFile, isSystemPath, isVital } from "./rules/vital-paths.ts";
 import type { ShellEnvironment } from "./shell/shell-types.ts";
 import { absolutePath } from "./shell/shell-walk.ts";
 
-/** Names that run, delete, write or hide something, wherever they stand in a program. */
+/** Names that run, delete, write or hide something, anywhere in a program. */
 const RISKY: { readonly [language in Exclude<CodeLanguage, "awk">]: RegExp } = {
   python:
     /\b(?:_?rmtree|unlink|rmdir|removedirs|subprocess|Popen|popen\w*|system|pty|ctypes|multiprocessing|concurrent|importlib\.(?!metadata)|runpy|marshal|pickle|shelve|__\w+__(?<!__name__|__version__|__file__|__doc__|__main__|__len__|__init__)|getattr|setattr|globals|locals|vars|eval|exec|execfile|(?<!\bre\.)compile|execv\w*|execl\w*|spawn\w*|posix_spawn\w*|fork\w*|kill\w*|symlink\w*|link_to|hardlink_to|chmod|chown|write_text|write_bytes|touch|truncate|urlretrieve|extractall|send2trash|timeit|pdb|code)\b/,
@@ -16,7 +16,7 @@ const RISKY: { readonly [language in Exclude<CodeLanguage, "awk">]: RegExp } = {
   php: /\b(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_\w+|eval|assert|create_function|call_user_func\w*|unlink|rmdir|rename|file_put_contents|fopen|copy|symlink|chmod|mail|dl|include\w*|require\w*)\b|`|\$\w+\s*\(/,
 };
 
-/** Modules that reach files and programs; what remains of them after the harmless uses needs consent. */
+/** Modules with access to files and programs; uses not listed as harmless need approval. */
 const MODULES: { readonly [language: string]: RegExp } = {
   python: /\b(?:os|shutil|pathlib|Path|PurePath|PosixPath|tempfile|posix|nt|fileinput|zipfile|tarfile|glob2)\b/,
   javascript: /\bfs\b|fs\/promises|\bfsp\b/,
@@ -47,7 +47,7 @@ function isUnclear(language: Exclude<CodeLanguage, "awk">, code: string): boolea
   return MODULES[language]?.test(rest) ?? false;
 }
 
-/** The text up to the parenthesis that closes a call. */
+/** The arguments of a call, up to the closing parenthesis. */
 function argumentsAt(code: string, from: number): string {
   let open = 1;
   for (let at = from; at < Math.min(code.length, from + 600); at++) {
@@ -57,7 +57,7 @@ function argumentsAt(code: string, from: number): string {
   return code.slice(from, from + 600);
 }
 
-/** `open(place + name, "w")`: the file is only known when the program runs. */
+/** True for calls like `open(folder + name, "w")`, whose file is only known at run time. */
 function writesUnknown(code: string): boolean {
   return [...code.matchAll(/\bopen\s*\(/g)].some((match) => {
     const args = argumentsAt(code, match.index + match[0].length);
@@ -81,7 +81,7 @@ function namedPaths(code: string, host: ShellEnvironment): Effect[] {
   });
 }
 
-/** Texts inside unclear code that would be a disaster if it ran them or deleted what they name. */
+/** Collects strings of unclear code that would be destructive if the code ran them or deleted the paths they name. */
 function worstCase(code: string, host: ShellEnvironment, findings: CodeFindings): void {
   const texts = literals(code);
   findings.scripts.push(...texts.filter((text) => /\s/.test(text)));
@@ -103,7 +103,7 @@ function worstCase(code: string, host: ShellEnvironment, findings: CodeFindings)
 const KILLS_ALL =
   /\bkill\s*\(?\s*(?:["']?\w+["']?\s*,\s*-1|-1\s*,)|\bfork\s+while\s+1|while\s*\(?\s*(?:1|True)\s*\)?\s*[:{]?\s*(?:os\.)?fork/;
 
-/** Adds what cannot be shown to be harmless. */
+/** Effects of code that is not clearly harmless. */
 export function strictFindings(language: CodeLanguage, code: string, host: ShellEnvironment): CodeFindings {
   const findings: CodeFindings = { effects: [], scripts: [], commands: [] };
   if (language === "awk") return strictAwk(code, host, findings);
@@ -113,18 +113,18 @@ export function strictFindings(language: CodeLanguage, code: string, host: Shell
       rule: "kill_everything",
       category: "service",
       level: "hardline",
-      reason: "kills every process or multiplies without end",
+      reason: "kills every process or starts processes without limit",
       targets: [],
     });
   if (isUnclear(language, code)) {
     findings.effects.push(effect("unclear_code", "execution", "runs code that may start programs or change files"));
     worstCase(code, host, findings);
   } else if (writesUnknown(code))
-    findings.effects.push(effect("unclear_code", "execution", "writes a file that is only known when it runs"));
+    findings.effects.push(effect("unclear_code", "execution", "writes a file that is only known at run time"));
   return findings;
 }
 
-/** Texts and regular expressions of awk are not its syntax. */
+/** An awk program with its strings, regular expressions and comments blanked. */
 function awkSyntax(code: string): string {
   return code
     .replace(/"(?:[^"\\]|\\.)*"/g, '""')
@@ -142,7 +142,7 @@ function strictAwk(code: string, host: ShellEnvironment, findings: CodeFindings)
     /@load|@include|\bextension\s*\(/.test(syntax);
   const shells = /\|&?\s*"\s*(?:\S*\/)?(?:ba|z|da|k|c)?sh\b|\|&?\s*"\s*(?:python|perl|ruby|node)/.test(code);
   if (unknown || shells) {
-    findings.effects.push(effect("unclear_code", "execution", "starts programs that are only known when it runs"));
+    findings.effects.push(effect("unclear_code", "execution", "starts programs that are only known at run time"));
     worstCase(code, host, findings);
   }
   for (const [, sign, text = ""] of code.matchAll(/(>>?|getline\s*\w*\s*<)\s*"((?:[^"\\]|\\.)*)"/g)) {

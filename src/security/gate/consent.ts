@@ -1,20 +1,14 @@
-// Asking for consent, with an end in time: of the person at the surface, or of a judging model in smart mode.
-import type { GateContext } from "../../core/gate.ts";
+// Asks for approval with a time limit: the user at the surface, or a model in smart mode.
+import type { GateContext, Judge } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { SignalRace } from "../../lib/async/signal-race.ts";
 
-/** A model's opinion about one action; anything but a clear word counts as `escalate`. */
-export type Judge = (
-  question: { readonly action: string; readonly reason: string },
-  signal: AbortSignal,
-) => Promise<"approve" | "deny" | "escalate">;
-
 const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
 
-/** `late` when the signal or the time ends the wait. An answer that comes after that is nobody's concern any more. */
-function within<T>(
+/** Runs `work` with a time limit; returns `late` when the signal or the limit ends it first. */
+function withLimit<T>(
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
   late: T,
   work: (signal: AbortSignal) => Promise<T>,
@@ -22,23 +16,23 @@ function within<T>(
   return underSignals([limits.signal], limits.timeoutMs, (signal) => new SignalRace(signal, late).run(work(signal)));
 }
 
-/** The judge's opinion; `escalate` when it fails or is too slow. */
-export async function judged(
+/** The verdict of the model; `escalate` when it fails or is too slow. */
+export async function askJudge(
   judge: Judge,
   action: string,
   reason: string,
   limits: { timeoutMs: number; signal: AbortSignal },
 ): Promise<"approve" | "deny" | "escalate"> {
   try {
-    const opinion = await within(limits, "escalate", (signal) => judge({ action, reason }, signal));
+    const opinion = await withLimit(limits, "escalate", (signal) => judge({ action, reason }, signal));
     return opinion === "approve" || opinion === "deny" ? opinion : "escalate";
   } catch {
-    // A judge that cannot answer leaves the question to the person.
+    // When the model fails, the user is asked.
     return "escalate";
   }
 }
 
-/** The person's answer; silence, an interrupted turn and a broken surface all mean no. */
+/** The user's answer. A time-out, an interrupted turn and a failing surface all count as `deny`. */
 export async function askUser(
   request: ApprovalRequest,
   context: GateContext,
@@ -58,9 +52,9 @@ export async function askUser(
   const limits = { signal: context.signal, timeoutMs: options.timeoutMs };
   let answer: ApprovalAnswer;
   try {
-    answer = await within(limits, NO_ANSWER, (signal) => context.human.approve(request, signal));
+    answer = await withLimit(limits, NO_ANSWER, (signal) => context.human.approve(request, signal));
   } catch {
-    // A surface that fails to ask has not got a yes.
+    // The surface failed to ask, so there is no approval.
     answer = NO_ANSWER;
   }
   if (!request.choices.includes(answer.choice))

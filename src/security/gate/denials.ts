@@ -1,4 +1,4 @@
-// What was refused in this turn: the same effect by another tool, spelling or interpreter is refused without asking.
+// Denials of the current turn: the same effect through another tool, spelling or interpreter is denied without asking.
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import type { Effect } from "./effects.ts";
 
@@ -11,7 +11,7 @@ function overlap(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 }
 
-/** The same kind of thing done to the same target, or to a target that is not known. */
+/** True for an effect of the same category on the same target, or on an unknown target. */
 function isVariant(denied: Effect, tried: Effect): boolean {
   if (denied.category !== tried.category) return denied.rule === tried.rule;
   if (tried.targets.length === 0 || denied.targets.length === 0)
@@ -19,10 +19,10 @@ function isVariant(denied: Effect, tried: Effect): boolean {
   return tried.targets.some((target) => denied.targets.some((other) => overlap(other, target)));
 }
 
-/** More turns than ever run at once. */
-const MOST_SESSIONS = 2_000;
+/** Far above the number of turns that run at the same time. */
+const MAX_SESSIONS = 2_000;
 
-/** Kept per session; a new turn starts clean. */
+/** Denials per session; `begin` clears them at the start of a turn. */
 export class Denials {
   readonly #bySession = new Map<string, Denial[]>();
 
@@ -33,7 +33,7 @@ export class Denials {
   record(sessionId: string, key: string, effects: readonly Effect[]): void {
     const denials = this.#bySession.get(sessionId) ?? [];
     denials.push({ key, effects: effects.filter((effect) => effect.level !== "note") });
-    rememberNewest(this.#bySession, sessionId, denials, MOST_SESSIONS);
+    rememberNewest(this.#bySession, sessionId, denials, MAX_SESSIONS);
   }
 
   /** The rule of the earlier denial that this attempt repeats. */

@@ -1,14 +1,14 @@
-// A quick opinion for checkpoints: would this command change or remove files that are worth a snapshot first?
+// Tells checkpoints whether a command may change or remove files, so that a snapshot is taken first.
 import { analyseCommand } from "./analyse.ts";
 import { loadShellParser } from "./shell/shell-parser.ts";
-import { type Invocation, programOf, type ShellEnvironment } from "./shell/shell-types.ts";
-import { innerOf } from "./shell/shell-unwrap.ts";
+import { type Invocation, programName, type ShellEnvironment } from "./shell/shell-types.ts";
+import { unwrapInvocation } from "./shell/shell-unwrap.ts";
 import { ShellWalk } from "./shell/shell-walk.ts";
 
 const CHANGERS = new Set(["rm", "rmdir", "cp", "mv", "install", "truncate", "dd", "shred", "unlink"]);
 
 function changes(invocation: Invocation): boolean {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const args = invocation.args.map((word) => word.text);
   if (CHANGERS.has(program)) return true;
   if (program === "sed" || program === "perl") return args.some((arg) => /^-[a-zA-Z]*i|^--in-place/.test(arg));
@@ -18,7 +18,7 @@ function changes(invocation: Invocation): boolean {
   );
 }
 
-/** True when the command looks like it overwrites, moves or deletes files. */
+/** True when the command appears to overwrite, move or delete files. */
 export async function destructiveHint(command: string, host: ShellEnvironment): Promise<boolean> {
   const parse = await loadShellParser();
   const { effects } = analyseCommand(command, host, parse);
@@ -28,7 +28,7 @@ export async function destructiveHint(command: string, host: ShellEnvironment): 
     const invocation = queue[at];
     if (!invocation) break;
     if (changes(invocation)) return true;
-    const inner = innerOf(invocation);
+    const inner = unwrapInvocation(invocation);
     queue.push(...inner.commands);
     for (const script of inner.scripts)
       if (script.language === "shell" && queue.length < 500)

@@ -1,7 +1,7 @@
-// What a command does that matters: the currency of rules, denials and allow-lists.
+// The effects of a command: what rules produce and what denials and allow lists compare.
 import type { Invocation } from "./shell/shell-types.ts";
 
-/** `hardline` is never allowed, `dangerous` needs consent, `note` matters only when a like thing was denied. */
+/** `hardline` is never allowed, `dangerous` needs approval, `note` is only compared with earlier denials. */
 export type Level = "hardline" | "dangerous" | "note";
 
 export type Category =
@@ -29,35 +29,35 @@ export interface Effect {
   readonly rule: string;
   readonly category: Category;
   readonly level: Level;
-  /** For the person: why it was stopped. */
+  /** Why it was stopped, shown to the user; completes the sentence "it …". */
   readonly reason: string;
-  /** Absolute paths or names it acts on; empty when they are not known. */
+  /** Absolute paths or names that it acts on; empty when unknown. */
   readonly targets: readonly string[];
-  /** The command that has the effect, where it is one of several: for the question to the person. */
+  /** The single command with this effect, highlighted in the approval prompt when the text has several. */
   readonly command?: string | undefined;
 }
 
 export interface Analysis {
   readonly effects: readonly Effect[];
-  /** The text without blanks at its ends: what an allow-list entry compares. */
+  /** The normalised text that allow-list entries are compared with. */
   readonly normal: string;
-  /** Why the text is not judged at all, with the way to write it instead. */
+  /** Why the text is refused without analysis, and how to write it instead. */
   readonly refusal?: string | undefined;
-  /** Where text from outside the workspace comes from that the output may hold; null when it is plainly local. */
+  /** The source of text from outside the workspace that the output may contain; null for local output. */
   readonly outside: string | null;
-  /** Every command that would run, also inside others. */
+  /** Every command that would run, nested ones included. */
   readonly invocations: readonly Invocation[];
-  /** The grammar could read all of it, and it sets no variables. */
+  /** True when the whole text was parsed and sets no variables. */
   readonly readable: boolean;
 }
 
-/** True for an effect that says: this text could not be checked. */
+/** True for an effect that reports text that could not be checked. */
 export function isUnchecked(effect: Effect): boolean {
   return effect.category === "unreadable";
 }
 
-/** The worst level, or null when nothing was found. */
-export function worstOf(effects: readonly Effect[]): Level | null {
+/** The worst level; null without effects. */
+export function worstLevel(effects: readonly Effect[]): Level | null {
   if (effects.some((effect) => effect.level === "hardline")) return "hardline";
   if (effects.some((effect) => effect.level === "dangerous")) return "dangerous";
   return effects.length > 0 ? "note" : null;

@@ -1,11 +1,11 @@
-// One case that the gate decides, and the question that a user is asked about it.
+// One case that the gate decides, and the approval request for it.
 import type { GateContext, Intent } from "../../core/gate.ts";
 import type { ApprovalRequest } from "../../core/human.ts";
 import type { Effect } from "./effects.ts";
 import type { ExecutionIntent } from "./guest-access.ts";
-import { HOME_RULES } from "./rules/places.ts";
+import { HOME_RULES } from "./rules/protected-path-rules.ts";
 
-export interface Case {
+export interface GateCase {
   readonly intent: Intent;
   readonly context: GateContext;
   readonly effects: readonly Effect[];
@@ -13,32 +13,32 @@ export interface Case {
   readonly action: string;
 }
 
-export function actionOf(intent: ExecutionIntent): string {
+export function describeAction(intent: ExecutionIntent): string {
   if (intent.kind === "command") return intent.command;
   if (intent.kind === "input") return `input for "${intent.command}":\n${intent.text}`;
   return `${intent.language} program:\n${intent.code}`;
 }
 
-export function reasonOf(effects: readonly Effect[]): string {
+export function joinReasons(effects: readonly Effect[]): string {
   return [...new Set(effects.filter((effect) => effect.level !== "note").map((effect) => effect.reason))].join("; ");
 }
 
-/** The same question, with where the text of the conversation came from. */
-export function afterOutside(subject: Case): Case {
+/** The same case for a tainted turn: names the source of the untrusted text. */
+export function withTaintOrigin(subject: GateCase): GateCase {
   const origin = subject.context.origin ? ` (${subject.context.origin})` : "";
-  const told = (effect: Effect): Effect =>
+  const explain = (effect: Effect): Effect =>
     HOME_RULES.has(effect.rule)
-      ? { ...effect, reason: `${effect.reason} after reading text from outside${origin}` }
+      ? { ...effect, reason: `${effect.reason} after reading untrusted text${origin}` }
       : effect;
-  // The name of the rule in the key tells those who answer for the owner that nobody may say yes by rule.
+  // Automatic approvers recognise `tainted_home` in the key and must not approve it.
   const key = `exact [tainted_home] in session: ${subject.action}`;
-  return { ...subject, key, effects: subject.effects.map(told) };
+  return { ...subject, key, effects: subject.effects.map(explain) };
 }
 
-export function requestOf(subject: Case, choices: ApprovalRequest["choices"]): ApprovalRequest {
+export function buildApprovalRequest(subject: GateCase, choices: ApprovalRequest["choices"]): ApprovalRequest {
   const { action, effects, key, context } = subject;
   const stopping = effects.filter(({ level, command }) => level !== "note" && command !== undefined);
   const flagged = [...new Set(stopping.map(({ command }) => command ?? ""))];
   const parts = flagged.length > 0 ? { flagged } : {};
-  return { action, reason: reasonOf(effects), intent: key, choices, toolName: context.toolName, ...parts };
+  return { action, reason: joinReasons(effects), intent: key, choices, toolName: context.toolName, ...parts };
 }

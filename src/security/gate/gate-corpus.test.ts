@@ -1,4 +1,4 @@
-// The two numbers that decide whether people keep the gate on: nothing dangerous gets through, everyday work does.
+// The gate blocks every bypass attempt of the corpus and lets everyday commands pass.
 import { describe, expect, it } from "vitest";
 import type { GateContext, Intent } from "../../core/gate.ts";
 import { nobody } from "../../core/human.ts";
@@ -486,8 +486,8 @@ async function passed(list: readonly Intent[], policy = {}): Promise<Intent[]> {
   return through;
 }
 
-describe("with nobody present", () => {
-  it("lets no bypass attempt through: foreground, background, code", async () => {
+describe("without a user to ask", () => {
+  it("blocks every bypass attempt: foreground, background, code", async () => {
     const attempts: Intent[] = [
       ...[...HARDLINE, ...DANGEROUS].map((text) => command(text)),
       ...[...HARDLINE, ...DANGEROUS].map((text) => command(text, { background: true })),
@@ -499,7 +499,7 @@ describe("with nobody present", () => {
     expect(through).toEqual([]);
   });
 
-  it("holds the hard line in yolo, with approvals off and in containers", async () => {
+  it("enforces the hardline rules in yolo mode, with approvals off and in containers", async () => {
     expect(
       await passed(
         HARDLINE.map((text) => command(text)),
@@ -514,7 +514,7 @@ describe("with nobody present", () => {
     ).toEqual([]);
   });
 
-  it("does not disturb everyday work", async () => {
+  it("allows everyday work", async () => {
     const through = await passed(HARMLESS.map((text) => command(text)));
     const stopped = HARMLESS.filter(
       (text) => !through.some((intent) => intent.kind === "command" && intent.command === text),
@@ -538,13 +538,13 @@ describe("large and broken input", () => {
     ["functions", `${"f() { f; f; }; f; ".repeat(3_000)}`],
     ["a long here-document", `cat <<'EOF'\n${"line of text\n".repeat(8_000)}EOF`],
     ["nested shells", `${"bash -c '".repeat(200)}ls${"'".repeat(200)}`],
-  ])("judges %s without hanging", async (_name, text) => {
+  ])("analyses %s without hanging", async (_name, text) => {
     const started = performance.now();
     await open().check(command(text), context);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it("stops text that cannot be parsed, whatever its words are", async () => {
+  it("blocks text that cannot be parsed", async () => {
     expect((await open().check(command("rm -rf 'src"), context)).allowed).toBe(false);
     expect((await open({ yolo: true }).check(command("if then rm -rf / ((("), context)).allowed).toBe(false);
     expect((await open().check(command("echo 'it is fine"), context)).allowed).toBe(false);

@@ -1,4 +1,4 @@
-// Families of ways to run something else, and the everyday work that must not be disturbed by the rules for them.
+// Families of indirect execution, and the everyday commands that their rules must allow.
 import { expect, it } from "vitest";
 import { nobody } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
@@ -373,11 +373,11 @@ it("denies programs inside options, variables, code and files of the same line",
   expect(await allowed(DENIED)).toEqual([]);
 });
 
-it("holds the hard line by what is reached, not by how it is spelled", async () => {
+it("applies the hardline rules by target, not by spelling", async () => {
   expect(await allowed(NEVER)).toEqual([]);
   expect(await allowed(NEVER, true)).toEqual([]);
 });
 
-it("lets everyday work pass", async () => {
+it("allows everyday work", async () => {
   expect(await allowed(EVERYDAY)).toEqual([...EVERYDAY]);
 });

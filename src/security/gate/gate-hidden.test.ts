@@ -1,4 +1,4 @@
-// More ways to hide a command, and more ordinary lines: each kind of wrapper, interpreter and spelling once.
+// More hidden commands and more ordinary ones: each kind of wrapper, interpreter and spelling once.
 import { expect, it } from "vitest";
 import type { GateContext } from "../../core/gate.ts";
 import { nobody } from "../../core/human.ts";
@@ -291,14 +291,14 @@ async function allowed(command: string): Promise<boolean> {
   return (await gate.check({ kind: "command", command, cwd, backend: "local" }, context)).allowed;
 }
 
-it("stops every hidden command", async () => {
+it("blocks every hidden command", async () => {
   const through: string[] = [];
   for (const command of HIDDEN) if (await allowed(command)) through.push(command);
   process.stdout.write(`gate: ${HIDDEN.length - through.length}/${HIDDEN.length} hidden commands stopped\n`);
   expect(through).toEqual([]);
 });
 
-it("passes every ordinary line", async () => {
+it("allows every ordinary command", async () => {
   const stopped: string[] = [];
   for (const command of ORDINARY) if (!(await allowed(command))) stopped.push(command);
   expect(stopped).toEqual([]);

@@ -1,4 +1,4 @@
-// What the gate cannot read with certainty is not run: look-alike characters, too long, too deep, not parsable.
+// Text that the gate cannot analyse reliably is not run: look-alike characters, too long, too deep, not parsable.
 import { describe, expect, it } from "vitest";
 import type { GateContext } from "../../core/gate.ts";
 import { type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
@@ -85,11 +85,11 @@ describe("characters", () => {
     expect((await check(command, { mode: "off" })).allowed).toBe(false);
   });
 
-  it.each(ORDINARY)("lets ordinary text of all languages pass: %s", async (command) => {
+  it.each(ORDINARY)("allows ordinary text of all languages: %s", async (command) => {
     expect(await check(command)).toMatchObject({ allowed: true, how: "harmless" });
   });
 
-  it("says which character it was and what to do, and takes the corrected command", async () => {
+  it("names the character and the fix, and accepts the corrected command", async () => {
     const gate = open();
     const run = (command: string) => gate.check({ kind: "command", command, cwd, backend: "local" }, context());
     const verdict = await run("ls\u00a0-la");
@@ -101,20 +101,20 @@ describe("characters", () => {
   });
 });
 
-describe("what cannot be checked", () => {
-  it.each(DEEP)("is denied when nobody is there: %s", async (_name, command) => {
+describe("text that cannot be checked", () => {
+  it.each(DEEP)("is denied without a user to ask: %s", async (_name, command) => {
     expect((await check(command)).allowed).toBe(false);
   });
 
   it.each(["env ".repeat(30), `${":\n".repeat(8_000)}`, `: ${"x".repeat(300_000)}; `])(
-    "does not hide the hard line from the gate in yolo",
+    "does not bypass the hardline rules in yolo mode",
     async (before) => {
       expect((await check(`${before}rm -rf /home/ada`, { yolo: true })).allowed).toBe(false);
       expect((await check(`${before}$'\\x72\\x6d' -rf ~`, { yolo: true })).allowed).toBe(false);
     },
   );
 
-  it("is asked for when a person is there, and refused in yolo with what to do", async () => {
+  it("needs approval, and is refused in yolo mode with a hint", async () => {
     const asked: ApprovalRequest[] = [];
     const human: Human = {
       ...nobody,
@@ -132,7 +132,7 @@ describe("what cannot be checked", () => {
     });
   });
 
-  it("leaves a few wrappers and long here-documents alone", async () => {
+  it("allows a few wrappers and long here-documents", async () => {
     expect((await check("sudo env A=1 nice timeout 9 stdbuf -oL ls")).allowed).toBe(true);
     expect((await check(`cat > big.txt <<'E'\n${"some text\n".repeat(5_000)}E`)).allowed).toBe(true);
   });

@@ -1,6 +1,6 @@
-// The gate: every command, program, file, address and durable change is judged here, by one order of decisions.
+// The gate: decides about every command, program, file access, URL and durable change.
 import { resolve } from "node:path";
-import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
+import type { Gate, GateContext, Intent, Judge, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { PathGuard, PathRequest } from "../path-guard.ts";
 import { expandHome } from "../real-path.ts";
@@ -8,12 +8,12 @@ import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
 import { analyseInput } from "./analyse-input.ts";
-import { askUser, type Judge, judged } from "./consent.ts";
+import { askJudge, askUser } from "./consent.ts";
 import { Denials } from "./denials.ts";
-import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
-import { actionOf, afterOutside, type Case, reasonOf, requestOf } from "./gate-case.ts";
+import { type Analysis, type Effect, isUnchecked, worstLevel } from "./effects.ts";
+import { buildApprovalRequest, describeAction, type GateCase, joinReasons, withTaintOrigin } from "./gate-case.ts";
 import { type ExecutionIntent, GuestAccess, type PathIntent } from "./guest-access.ts";
-import { HOME_RULES } from "./rules/places.ts";
+import { HOME_RULES } from "./rules/protected-path-rules.ts";
 import { isOutside } from "./rules/vital-paths.ts";
 import { loadShellParser } from "./shell/shell-parser.ts";
 
@@ -21,9 +21,9 @@ export interface GatePolicy {
   readonly mode: "manual" | "smart" | "off";
   /** HERMES_YOLO_MODE or `--yolo`, for the whole process. */
   readonly yolo: boolean;
-  /** How long a person may take to answer. */
+  /** Time limit for the user's answer. */
   readonly approvalTimeoutMs: number;
-  /** SUDO_PASSWORD is set, so that `sudo -S` gets it from us. */
+  /** SUDO_PASSWORD is set: Hermes supplies it to `sudo -S`. */
   readonly sudoPassword: boolean;
 }
 
@@ -31,12 +31,12 @@ export interface GateOptions {
   readonly userHome: string;
   readonly hermesHome: string;
   readonly pathGuard: PathGuard;
-  /** Read at every check: settings may change while the program runs. */
+  /** Called at every check, because settings may change while the process runs. */
   readonly policy: () => GatePolicy;
   readonly urlPolicy?: (() => UrlPolicy) | undefined;
   /** `command_allowlist` of the configuration. */
   readonly allowlist?: Iterable<string> | undefined;
-  /** Keeps an "always" answer in the configuration. */
+  /** Stores an "always" answer in the configuration. */
   readonly remember?: ((entry: string) => Promise<void>) | undefined;
   readonly judge?: Judge | undefined;
   readonly judgeTimeoutMs?: number | undefined;
@@ -59,25 +59,25 @@ export const DEFAULT_GATE_POLICY: GatePolicy = {
   sudoPassword: false,
 };
 
-/** A script that nothing holds needs consent, whatever it does. */
+/** A script that runs without a sandbox always needs approval. */
 const UNCONTAINED: Effect = {
   rule: "uncontained_script",
   category: "execution",
   level: "dangerous",
   reason:
-    "runs a script with all rights of your account, because bubblewrap cannot be used here (install the package bubblewrap to have scripts contained, or allow everything with --yolo)",
+    "runs a script with all permissions of your account, because bubblewrap is not available (install the package bubblewrap to sandbox scripts, or turn approvals off with --yolo)",
   targets: [],
 };
 
-/** Of a guest's commands, only an owner decides about these, whatever the mode. */
+/** For guests, commands of these categories always need the owner's approval, in every mode. */
 const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentials"]);
 
 function isGuest({ human }: GateContext): boolean {
   return human.guest === true;
 }
 
-const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
-const UNDECIDED = "Not run: the work was stopped before anybody answered.";
+const NO_VARIANTS = "Do not retry it with another tool, spelling or interpreter; tell the user what you need instead.";
+const UNDECIDED = "Not run: the turn was stopped before the user answered.";
 
 function blocked(effect: Effect): Verdict {
   return {
@@ -88,10 +88,10 @@ function blocked(effect: Effect): Verdict {
   };
 }
 
-const SPLIT = "Split the command into smaller and simpler ones, which can be checked one by one.";
+const SPLIT = "Split the command into smaller and simpler ones that can be checked separately.";
 
-/** Not judged, in no mode: the person, the shell and the rules could read different things. */
-function unjudged(problem: string): Verdict {
+/** Refused in every mode: the user, the shell and the rules could each read the text differently. */
+function refuseUnreadable(problem: string): Verdict {
   return {
     allowed: false,
     status: "blocked",
@@ -104,7 +104,7 @@ function denied(rule: string, why: string): Extract<Verdict, { allowed: false }>
   return { allowed: false, status: "denied", rule, message: `Denied: ${why} ${NO_VARIANTS}` };
 }
 
-class Gatekeeper implements SecurityGate {
+class PolicyGate implements SecurityGate {
   readonly #options: GateOptions;
   readonly #allow: AllowList;
   readonly #denials = new Denials();
@@ -136,20 +136,21 @@ class Gatekeeper implements SecurityGate {
     if (intent.kind === "durable" || intent.kind === "send") return this.#checkTainted(intent, context);
     if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
     const analysis = await this.#analyse(intent, context);
-    if (analysis.refusal !== undefined && worstOf(analysis.effects) !== "hardline") return unjudged(analysis.refusal);
+    if (analysis.refusal !== undefined && worstLevel(analysis.effects) !== "hardline")
+      return refuseUnreadable(analysis.refusal);
     const key = intentKey(
       analysis.effects,
       intent.cwd,
       `${intent.kind === "code" ? `${intent.language} ` : ""}${analysis.normal}`,
     );
     const { effects, outside } = analysis;
-    const verdict = await this.#decide({ intent, context, effects, key, action: actionOf(intent) });
+    const verdict = await this.#decide({ intent, context, effects, key, action: describeAction(intent) });
     return verdict.allowed && outside !== null ? { ...verdict, outside } : verdict;
   }
 
   async #analyse(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
     const analysis = await this.#analyseFor(intent, context);
-    // What runs in a container cannot reach the home.
+    // Commands in a container cannot reach the home.
     if (!isGuest(context) || (intent.kind === "command" && CONTAINERS.has(intent.backend))) return analysis;
     const more = await this.#guests.effects(intent, analysis);
     return { ...analysis, effects: [...analysis.effects, ...more] };
@@ -157,14 +158,13 @@ class Gatekeeper implements SecurityGate {
 
   async #analyseFor(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
     const parse = await loadShellParser();
+    const isRemote = intent.kind === "command" && intent.backend !== "local";
     const host = {
       userHome: this.#options.userHome,
       hermesHome: this.#options.hermesHome,
       cwd: resolve(context.workspace ?? "/", expandHome(intent.cwd, this.#options.userHome)),
-      // On another machine the workspace is another folder: there the folder of the command is used.
-      ...(context.workspace && !(intent.kind === "command" && intent.backend !== "local")
-        ? { workspace: context.workspace }
-        : {}),
+      // The workspace is a local folder; on another machine the folder of the command is used instead.
+      workspace: isRemote ? undefined : context.workspace || undefined,
       guest: context.human.guest ?? false,
     };
     if (intent.kind === "input") return analyseInput(intent, host, parse);
@@ -179,7 +179,7 @@ class Gatekeeper implements SecurityGate {
     return { allowed: false, status: "blocked", rule: verdict.rule, message: `Blocked: ${verdict.reason}.` };
   }
 
-  /** Injected text must not become durable or leave: in a tainted turn only a person can say yes, whatever the mode. */
+  /** Injected text must not be stored or sent: in a tainted turn these need the user's approval in every mode. */
   async #checkTainted(intent: Extract<Intent, { kind: "durable" | "send" }>, context: GateContext): Promise<Verdict> {
     const because = intent.kind === "durable" ? (intent.because ?? guestReason(intent, context)) : undefined;
     if (!context.tainted && because === undefined) return { allowed: true, how: "harmless" };
@@ -192,7 +192,7 @@ class Gatekeeper implements SecurityGate {
       reason: [
         because,
         context.tainted
-          ? `would ${does} after reading text from outside${context.origin ? ` (${context.origin})` : ""}`
+          ? `would ${does} after reading untrusted text${context.origin ? ` (${context.origin})` : ""}`
           : "",
       ]
         .filter(Boolean)
@@ -201,7 +201,7 @@ class Gatekeeper implements SecurityGate {
     };
     const key = `exact [${effect.rule}] in session: ${intent.summary}`;
     const earlier = this.#denials.find(context.sessionId, key, [effect]);
-    if (earlier) return denied(earlier, "the person already refused this in this turn.");
+    if (earlier) return denied(earlier, "the user already denied this in this turn.");
     return this.#ask({ intent, context, effects: [effect], key, action: `${what}: ${intent.summary}` }, [
       "once",
       "deny",
@@ -219,23 +219,25 @@ class Gatekeeper implements SecurityGate {
     }
     const guard = this.#options.pathGuard;
     const request: PathRequest = {
-      // Of the home, what is left for guests here are the files that their conversations are given.
+      // The only files of the home that remain for guests at this point are those attached to their conversations.
       policy: isGuest(context) && !(await this.#guests.isInHome(intent)) ? "guest" : "owner",
-      ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
+      workspace: context.workspace,
     };
     const verdict = await guard[intent.kind](intent.path, intent.cwd, request);
     const category = intent.kind === "write" ? "protected_file" : "credentials";
     const targets = [verdict.realPath];
     const removal = this.#removalOutside(intent, verdict.realPath);
     if (verdict.action === "allow" && removal) {
-      const action = `delete, move away or empty ${verdict.realPath}`;
+      const action = `delete, move or empty ${verdict.realPath}`;
       const key = intentKey([removal], intent.cwd, action);
       return this.#decide({ intent, context, effects: [removal], key, action });
     }
     if (verdict.action === "allow") {
       const note: Effect = { rule: `${intent.kind}_file`, category, level: "note", reason: "", targets };
       const earlier = this.#denials.find(context.sessionId, "", [note]);
-      return earlier ? denied(earlier, "the same was refused in this turn.") : { allowed: true, how: "harmless" };
+      return earlier
+        ? denied(earlier, "the same action was already denied in this turn.")
+        : { allowed: true, how: "harmless" };
     }
     const effect: Effect = { rule: verdict.rule, category, level: "dangerous", reason: verdict.reason, targets };
     if (verdict.action === "deny") {
@@ -246,7 +248,7 @@ class Gatekeeper implements SecurityGate {
     return this.#decide({ intent, context, effects: [effect], key, action: `${intent.kind} ${verdict.realPath}` });
   }
 
-  /** The same question as for `rm`: files outside the folder of the conversation are not quietly removed. */
+  /** As for `rm`: removing files outside the workspace needs approval. */
   #removalOutside(intent: PathIntent, path: string): Effect | undefined {
     if (intent.kind !== "write" || !intent.removes) return undefined;
     const { userHome, hermesHome } = this.#options;
@@ -254,7 +256,7 @@ class Gatekeeper implements SecurityGate {
       userHome,
       hermesHome,
       cwd: intent.cwd,
-      ...(intent.workspace ? { workspace: intent.workspace } : {}),
+      workspace: intent.workspace || undefined,
     };
     if (!isOutside(path, host)) return undefined;
     return {
@@ -266,7 +268,7 @@ class Gatekeeper implements SecurityGate {
     };
   }
 
-  async #decide(subject: Case): Promise<Verdict> {
+  async #decide(subject: GateCase): Promise<Verdict> {
     const { intent, context, effects, key } = subject;
     const policy = this.#options.policy();
     const hard = effects.find((effect) => effect.level === "hardline");
@@ -275,7 +277,7 @@ class Gatekeeper implements SecurityGate {
       return blocked(hard);
     }
     const earlier = this.#denials.find(context.sessionId, key, effects);
-    if (earlier) return denied(earlier, "the same was refused in this turn.");
+    if (earlier) return denied(earlier, "the same action was already denied in this turn.");
     if ("backend" in intent && CONTAINERS.has(intent.backend)) return { allowed: true, how: "sandboxed" };
     const sudo = effects.find(
       (effect) => effect.rule === "sudo_flags" && effect.targets.some((flag) => /S|stdin/.test(flag)),
@@ -286,14 +288,14 @@ class Gatekeeper implements SecurityGate {
         status: "blocked",
         rule: sudo.rule,
         message:
-          "Blocked: sudo may not read a password that is guessed or piped in. Use plain sudo; Hermes asks the person, or takes SUDO_PASSWORD.",
+          "Blocked: sudo may not read a guessed or piped password. Use plain sudo; Hermes asks the user for the password or uses SUDO_PASSWORD.",
       };
-    // Text from outside must not reach Hermes' own files, whatever the mode: only a person can say yes, each time.
+    // In a tainted turn, changes to Hermes' own files need approval every time, in every mode.
     if (context.tainted && effects.some((effect) => HOME_RULES.has(effect.rule)))
-      return this.#ask(afterOutside(subject), ["once", "deny"]);
-    if (worstOf(effects) !== "dangerous") return { allowed: true, how: "harmless" };
-    if (this.#asksNobody(context, effects)) {
-      // Whether it crosses the line that holds in every mode cannot be told.
+      return this.#ask(withTaintOrigin(subject), ["once", "deny"]);
+    if (worstLevel(effects) !== "dangerous") return { allowed: true, how: "harmless" };
+    if (this.#approvalsOff(context, effects)) {
+      // An unchecked command may contain a hardline effect, so it is refused even with approvals off.
       const unchecked = effects.find(isUnchecked);
       if (!unchecked) return { allowed: true, how: "mode_off" };
       const message = `Blocked: it ${unchecked.reason}. ${SPLIT}`;
@@ -301,7 +303,7 @@ class Gatekeeper implements SecurityGate {
     }
     if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
     if (policy.mode === "smart" && this.#options.judge && !isGuest(context)) {
-      const opinion = await judged(this.#options.judge, subject.action, reasonOf(effects), {
+      const opinion = await askJudge(this.#options.judge, subject.action, joinReasons(effects), {
         timeoutMs: this.#options.judgeTimeoutMs ?? 30_000,
         signal: context.signal,
       });
@@ -309,26 +311,26 @@ class Gatekeeper implements SecurityGate {
         this.#allow.addForSession(context.sessionId, key);
         return { allowed: true, how: "approved" };
       }
-      if (opinion === "deny") return this.#refuse(subject, "the safety check of the smart mode said no.");
+      if (opinion === "deny") return this.#refuse(subject, "the smart-mode check denied it.");
     }
     return this.#ask(subject, ["once", "session", "always", "deny"]);
   }
 
-  /** Approvals are off: for everything of an owner, for a guest except what only owners decide. */
-  #asksNobody(context: GateContext, effects: readonly Effect[]): boolean {
+  /** True when approvals are off. For guests, some categories still need the owner's approval. */
+  #approvalsOff(context: GateContext, effects: readonly Effect[]): boolean {
     const { yolo, mode } = this.#options.policy();
     const off = yolo || mode === "off";
     if (!isGuest(context)) return off || this.#yolo.has(context.sessionId);
     return off && !effects.some(({ category, level }) => level !== "note" && OWNERS_ONLY.has(category));
   }
 
-  /** The same question is asked once, although several calls wait for its answer. */
-  #ask(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
+  /** Concurrent calls with the same key share one question. */
+  #ask(subject: GateCase, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
     const { human } = context;
     if (!human.present) {
-      human.unasked?.(requestOf(subject, choices));
-      const why = `it ${reasonOf(subject.effects)}, and ${human.absence ?? "nobody is there to allow it"}.`;
+      human.unasked?.(buildApprovalRequest(subject, choices));
+      const why = `it ${joinReasons(subject.effects)}, and ${human.absence ?? "no user is available to approve it"}.`;
       return Promise.resolve(this.#refuse(subject, why));
     }
     const name = `${context.sessionId}\n${key}`;
@@ -339,9 +341,9 @@ class Gatekeeper implements SecurityGate {
     return asking;
   }
 
-  async #askOnce(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
+  async #askOnce(subject: GateCase, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
-    const answer = await askUser(requestOf(subject, choices), context, {
+    const answer = await askUser(buildApprovalRequest(subject, choices), context, {
       hooks: this.#options.hooks ?? noHooks,
       timeoutMs: this.#options.policy().approvalTimeoutMs,
     });
@@ -350,10 +352,10 @@ class Gatekeeper implements SecurityGate {
       const refused = this.#refuse(
         subject,
         silence
-          ? (answer.why ?? "nobody answered in time; that counts as a no.")
-          : `the ${isGuest(context) ? "owner" : "person"} said no.`,
+          ? (answer.why ?? "the user did not answer in time, which counts as a denial.")
+          : `the ${isGuest(context) ? "owner" : "user"} denied it.`,
       );
-      // Whoever goes on with this work later may ask again: nobody has said no.
+      // The turn was aborted before an answer: a resumed turn may ask again.
       return silence && context.signal.aborted ? { ...refused, message: UNDECIDED } : refused;
     }
     if (answer.choice === "session" || answer.choice === "always") this.#allow.addForSession(context.sessionId, key);
@@ -364,7 +366,7 @@ class Gatekeeper implements SecurityGate {
     return { allowed: true, how: "approved" };
   }
 
-  #refuse(subject: Case, why: string): Extract<Verdict, { allowed: false }> {
+  #refuse(subject: GateCase, why: string): Extract<Verdict, { allowed: false }> {
     const stopping = subject.effects.filter((effect) => effect.level === "dangerous");
     const [first] = stopping;
     if (first && stopping.every(isUnchecked))
@@ -374,13 +376,13 @@ class Gatekeeper implements SecurityGate {
   }
 }
 
-/** A skill or a setting of the home is everybody's: a guest's change of it needs the owner. */
+/** Skills and settings affect every user of the home: a guest's change needs the owner's approval. */
 function guestReason(intent: Extract<Intent, { kind: "durable" }>, context: GateContext): string | undefined {
   if (!isGuest(context) || intent.what === "memory" || intent.what === "cron") return undefined;
-  return `would change ${intent.what === "skill" ? "a skill" : "the configuration"} for everybody on behalf of a guest`;
+  return `would change ${intent.what === "skill" ? "a skill" : "the configuration"} for all users on behalf of a guest`;
 }
 
-/** Opens the gate that every tool path asks. */
+/** Creates the gate that every tool consults. */
 export function createGate(options: GateOptions): SecurityGate {
-  return new Gatekeeper(options);
+  return new PolicyGate(options);
 }

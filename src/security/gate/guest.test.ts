@@ -1,4 +1,4 @@
-// What guests' commands reach: the home is refused, what cannot be read is asked of the owner, plain commands run.
+// Commands of guests: the home is off limits, unclear commands need the owner's approval, simple ones run.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-async function judge(intent: Intent, options: { role?: "owner" | "guest"; policy?: Partial<GatePolicy> } = {}) {
+async function decide(intent: Intent, options: { role?: "owner" | "guest"; policy?: Partial<GatePolicy> } = {}) {
   const asked: ApprovalRequest[] = [];
   const gate = createGate({
     userHome,
@@ -66,9 +66,9 @@ describe("a guest's command", () => {
     "echo $HERMES_HOME",
     "ls ~/.hermes/cache/documents",
     "cat ~/.hermes/cache/documents/*",
-  ])("that reaches the home is refused: %s", async (text) => {
-    expect(await judge(command(text))).toBe("blocked");
-    expect(await judge(command(text), { policy: { yolo: true, mode: "off" } })).toBe("blocked");
+  ])("that accesses the home is refused: %s", async (text) => {
+    expect(await decide(command(text))).toBe("blocked");
+    expect(await decide(command(text), { policy: { yolo: true, mode: "off" } })).toBe("blocked");
   });
 
   it.each([
@@ -98,8 +98,8 @@ describe("a guest's command", () => {
     "cat() { sh; }; cat",
     "ls | xargs cat",
     "echo 'unclosed",
-  ])("that cannot be read to the end is asked: %s", async (text) => {
-    expect(await judge(command(text))).toMatch(/^(?:asked|blocked)$/);
+  ])("that cannot be fully analysed needs approval: %s", async (text) => {
+    expect(await decide(command(text))).toMatch(/^(?:asked|blocked)$/);
   });
 
   it.each([
@@ -112,53 +112,53 @@ describe("a guest's command", () => {
     "cat ~/.hermes/cache/documents/doc_ab12_list.csv",
     "date",
     "mkdir -p reports",
-  ])("that is plain runs: %s", async (text) => {
+  ])("that is simple runs: %s", async (text) => {
     rmSync(join(work, "link"));
-    expect(await judge(command(text))).toBe("runs");
+    expect(await decide(command(text))).toBe("runs");
     symlinkSync(hermesHome, join(work, "link"));
   });
 
-  it("is judged as before for an owner", async () => {
-    expect(await judge(command("cat ~/.hermes/state.db"), { role: "owner" })).toBe("runs");
-    expect(await judge(command("python3 x.py"), { role: "owner" })).toBe("runs");
+  it("applies the usual rules for an owner", async () => {
+    expect(await decide(command("cat ~/.hermes/state.db"), { role: "owner" })).toBe("runs");
+    expect(await decide(command("python3 x.py"), { role: "owner" })).toBe("runs");
   });
 
-  it("runs where approvals are off, but not when it changes how Hermes runs or reads keys", async () => {
+  it("runs with approvals off, unless it controls Hermes or reads keys", async () => {
     const policy = { mode: "off" as const };
-    expect(await judge(command("make"), { policy })).toBe("runs");
-    expect(await judge(command("hermes config set gateway.owners telegram:2"), { policy })).toBe("asked");
-    expect(await judge(command("cat ~/.ssh/id_rsa"), { policy })).toBe("blocked");
+    expect(await decide(command("make"), { policy })).toBe("runs");
+    expect(await decide(command("hermes config set gateway.owners telegram:2"), { policy })).toBe("asked");
+    expect(await decide(command("cat ~/.ssh/id_rsa"), { policy })).toBe("blocked");
   });
 
-  it("is not held up in a container", async () => {
-    expect(await judge({ kind: "command", command: "make", cwd: work, backend: "docker" })).toBe("runs");
+  it("runs in a container without approval", async () => {
+    expect(await decide({ kind: "command", command: "make", cwd: work, backend: "docker" })).toBe("runs");
   });
 });
 
 describe("a guest's files and changes", () => {
   const read = (path: string): Intent => ({ kind: "read", path, cwd: work });
-  it("are not in the home, also not through links", async () => {
-    expect(await judge(read(join(hermesHome, "state.db")))).toBe("blocked");
-    expect(await judge(read("~/.hermes/memories"))).toBe("blocked");
-    expect(await judge(read("link/state.db"))).toBe("blocked");
-    expect(await judge({ kind: "write", path: "link/notes.txt", cwd: work })).toBe("blocked");
-    expect(await judge(read(join(hermesHome, "cache", "documents", "doc_ab12_list.csv")))).toBe("runs");
-    expect(await judge(read(join(hermesHome, "cache", "documents")))).toBe("blocked");
-    expect(await judge(read("list.txt"))).toBe("runs");
+  it("are not in the home, not even through links", async () => {
+    expect(await decide(read(join(hermesHome, "state.db")))).toBe("blocked");
+    expect(await decide(read("~/.hermes/memories"))).toBe("blocked");
+    expect(await decide(read("link/state.db"))).toBe("blocked");
+    expect(await decide({ kind: "write", path: "link/notes.txt", cwd: work })).toBe("blocked");
+    expect(await decide(read(join(hermesHome, "cache", "documents", "doc_ab12_list.csv")))).toBe("runs");
+    expect(await decide(read(join(hermesHome, "cache", "documents")))).toBe("blocked");
+    expect(await decide(read("list.txt"))).toBe("runs");
   });
 
-  it("of skills and settings are asked of the owner; notes and jobs are the guest's own", async () => {
+  it("of skills and settings need the owner's approval; memory and jobs do not", async () => {
     const durable = (what: "memory" | "skill" | "cron" | "config"): Intent => ({ kind: "durable", what, summary: "x" });
-    expect(await judge(durable("skill"))).toBe("asked");
-    expect(await judge(durable("config"))).toBe("asked");
-    expect(await judge(durable("memory"))).toBe("runs");
-    expect(await judge(durable("cron"))).toBe("runs");
-    expect(await judge(durable("skill"), { role: "owner" })).toBe("runs");
+    expect(await decide(durable("skill"))).toBe("asked");
+    expect(await decide(durable("config"))).toBe("asked");
+    expect(await decide(durable("memory"))).toBe("runs");
+    expect(await decide(durable("cron"))).toBe("runs");
+    expect(await decide(durable("skill"), { role: "owner" })).toBe("runs");
   });
 
-  it("as programs are asked, and refused when they name the home", async () => {
+  it("as programs need approval, and are refused when they name the home", async () => {
     const code = (text: string): Intent => ({ kind: "code", language: "python", code: text, cwd: work });
-    expect(await judge(code("print(1)"))).toBe("asked");
-    expect(await judge(code("import os; print(os.environ['HERMES_HOME'])"))).toBe("blocked");
+    expect(await decide(code("print(1)"))).toBe("asked");
+    expect(await decide(code("import os; print(os.environ['HERMES_HOME'])"))).toBe("blocked");
   });
 });

@@ -1,11 +1,11 @@
-// Commands and programs of guests: nothing of Hermes' home is for them, and what cannot be read to the end is asked.
+// Commands and programs of guests: Hermes' home is off limits, and whatever cannot be fully analysed needs approval.
 import { dirname, relative } from "node:path";
-import { isBelow, realPathOf } from "../real-path.ts";
+import { isBelow, resolveRealPath } from "../real-path.ts";
 import type { Effect } from "./effects.ts";
-import { argTexts, type Invocation, programOf, type ShellEnvironment, UNKNOWN } from "./shell/shell-types.ts";
+import { argTexts, type Invocation, programName, type ShellEnvironment, UNKNOWN } from "./shell/shell-types.ts";
 import { absolutePath } from "./shell/shell-walk.ts";
 
-/** Programs that only do what their words say: they start nothing else and read no path that is not given. */
+/** Programs that start nothing else and read no path except those in their arguments. */
 const PLAIN_PROGRAMS = new Set(
   (
     "echo printf pwd date cal whoami id uname hostname uptime ls cat head tail wc sort uniq cut tr nl tac rev fold " +
@@ -14,7 +14,7 @@ const PLAIN_PROGRAMS = new Set(
   ).split(" "),
 );
 
-/** Options by which such a program starts another one, reads a list of paths, or evaluates its argument. */
+/** Options that make such a program start another one, read a list of paths, or evaluate its argument. */
 const UNPLAIN_OPTIONS: { readonly [program: string]: RegExp } = {
   sort: /^--/,
   wc: /^--/,
@@ -24,23 +24,23 @@ const UNPLAIN_OPTIONS: { readonly [program: string]: RegExp } = {
   test: /^-v/,
   "[": /^-v/,
   printf: /^-v/,
-  // Follows links on its way.
+  // Follows symbolic links.
   grep: /^-[a-zA-Z]*R|^--de/,
   egrep: /^-[a-zA-Z]*R|^--de/,
   fgrep: /^-[a-zA-Z]*R|^--de/,
   tree: /^--from/,
 };
-/** Options by which it goes through folders. */
+/** Options that make it descend into folders. */
 const RECURSIVE_OPTION = /^-(?:[a-zA-Z]*[rR]|-[rd])|^recurse$/;
 const RECURSIVE_PROGRAMS = new Set(["du", "tree"]);
 
-/** Expansions, substitutions, subshells, escapes and tests can hide a word or evaluate one. */
+/** Expansions, substitutions, subshells, escapes and tests, which can hide or evaluate a word. */
 const UNPLAIN_TEXT = /[$`(){}\\!]|\[\[|<<|\r|[^\t\n -~\u00a0-\uffff]/;
 
-/** Files that people sent, and large results of tools: a conversation gets their names, which cannot be guessed. */
+/** Files that users sent and large tool results. Their names are random and known only to the conversation. */
 const OPEN_FILES = /^cache\/(?:(?:images|audio|videos|documents)\/[^/]+|tool-results\/[^/]+\/[^/]+)$/;
 
-/** Such a file, spelled out in a text; where its path really leads is judged with the words. */
+/** The path of such a file inside a text. Symbolic links are resolved when the words are checked. */
 const OPEN_MENTION = /[^\s'"`;|&<>()]*\/cache\/(?:(?:images|audio|videos|documents)|tool-results\/[\w-]+)\/[\w.-]+/g;
 
 interface Homes {
@@ -49,29 +49,29 @@ interface Homes {
   readonly realHome: string;
 }
 
-export type GuestWorld = ShellEnvironment & Homes;
+export type GuestEnvironment = ShellEnvironment & Homes;
 
-/** In the home of Hermes, and none of the files there that a conversation is given. */
+/** True for a path in Hermes' home, except the files that a conversation is given. */
 export function isForbidden(path: string, { hermesHome, realHome }: Homes): boolean {
   return [hermesHome, realHome].some((home) => isBelow(home, path) && !OPEN_FILES.test(relative(home, path)));
 }
 
-/** A folder that contains the home: who searches it searches the home. */
+/** True for a folder that contains the home: a recursive search there reads the home too. */
 export function isAbove(path: string, { hermesHome, realHome }: Homes): boolean {
   return [hermesHome, realHome].some((home) => isBelow(path, home));
 }
 
 function homeEffect(target: string): Effect {
-  const reason = "reaches into the home of Hermes, which is the owner's";
+  const reason = "accesses the home of Hermes, which belongs to the owner";
   return { rule: "guest_home", category: "guest", level: "hardline", reason, targets: [target] };
 }
 
 function unknownEffect(): Effect {
-  const reason = "is a guest's, and what it can reach cannot be told from its words";
+  const reason = "was requested by a guest, and the files that it can access are unknown";
   return { rule: "guest_program", category: "guest", level: "dangerous", reason, targets: [] };
 }
 
-/** The words of an invocation that may be paths, also behind `=`, `@`, `:` and one-letter options. */
+/** The words of an invocation that may be paths, also after `=`, `@`, `:` and one-letter options. */
 function pathWords({ name, args, redirects }: Invocation): string[] {
   const words = [name, ...args, ...redirects.map(({ target }) => target)].map(({ text }) => text);
   return words.flatMap((word) => [
@@ -81,8 +81,8 @@ function pathWords({ name, args, redirects }: Invocation): string[] {
   ]);
 }
 
-/** Does the text spell out a place in the home? For programs and for words inside words. */
-function mentions(given: string, host: GuestWorld): boolean {
+/** True when the text contains a path in the home. Used for programs and for nested words. */
+function mentions(given: string, host: GuestEnvironment): boolean {
   const text = given.replaceAll(OPEN_MENTION, " ");
   const spelled = text.toLowerCase();
   const names = [host.hermesHome, host.realHome].map((home) => home.toLowerCase());
@@ -95,25 +95,25 @@ function mentions(given: string, host: GuestWorld): boolean {
   });
 }
 
-/** The folder above the first pattern of a word. */
+/** The folder before the first glob pattern of a path. */
 function folderOfPattern(path: string): string {
   const at = path.search(/[*?[]/);
   return at < 0 ? path : dirname(`${path.slice(0, at)}x`);
 }
 
-/** `known` when every place that the invocation reaches can be told, and none of them is Hermes' home. */
-async function reach(invocation: Invocation, host: GuestWorld): Promise<"known" | "unknown" | "home"> {
+/** `known` when every path that the invocation uses is known and none is in Hermes' home. */
+async function reach(invocation: Invocation, host: GuestEnvironment): Promise<"known" | "unknown" | "home"> {
   let known = !invocation.name.dynamic && invocation.assigned.length === 0;
   const walks =
-    RECURSIVE_PROGRAMS.has(programOf(invocation)) || argTexts(invocation).some((text) => RECURSIVE_OPTION.test(text));
+    RECURSIVE_PROGRAMS.has(programName(invocation)) || argTexts(invocation).some((text) => RECURSIVE_OPTION.test(text));
   for (const word of [".", ...pathWords(invocation)]) {
     if (word === "") continue;
     if (word.includes(UNKNOWN) || /^~[^/]/.test(word)) known = false;
     const path = absolutePath(word, invocation.cwd, host);
     const folder = folderOfPattern(path);
-    for (const each of [path, folder, await realPathOf(folder, "/")]) if (isForbidden(each, host)) return "home";
-    const above = isAbove(folder, host) || isAbove(await realPathOf(folder, "/"), host);
-    // A pattern or a walk that starts above the home can come to it; a name alone cannot.
+    for (const each of [path, folder, await resolveRealPath(folder, "/")]) if (isForbidden(each, host)) return "home";
+    const above = isAbove(folder, host) || isAbove(await resolveRealPath(folder, "/"), host);
+    // A glob or a recursive search that starts above the home can reach it.
     if (above && (walks || folder !== path)) known = false;
   }
   return known ? "known" : "unknown";
@@ -129,15 +129,15 @@ function isPlain(invocation: Invocation): boolean {
 export interface GuestCommand {
   readonly text: string;
   readonly cwd: string;
-  /** Everything that it would run, also inside other commands. */
+  /** Every command that would run, nested ones included. */
   readonly invocations: readonly Invocation[];
-  /** The grammar read all of it, and it sets no variables. */
+  /** True when the whole text was parsed and sets no variables. */
   readonly readable: boolean;
 }
 
-/** What else a guest's command does, beside what the rules found. */
-export async function guestCommandEffects(command: GuestCommand, host: GuestWorld): Promise<Effect[]> {
-  if (isForbidden(await realPathOf(command.cwd, "/"), host) || isForbidden(command.cwd, host))
+/** Additional effects of a guest's command. */
+export async function guestCommandEffects(command: GuestCommand, host: GuestEnvironment): Promise<Effect[]> {
+  if (isForbidden(await resolveRealPath(command.cwd, "/"), host) || isForbidden(command.cwd, host))
     return [homeEffect(command.cwd)];
   if (mentions(command.text, host)) return [homeEffect(host.hermesHome)];
   let known = command.readable && !UNPLAIN_TEXT.test(command.text);
@@ -149,8 +149,8 @@ export async function guestCommandEffects(command: GuestCommand, host: GuestWorl
   return known ? [] : [unknownEffect()];
 }
 
-/** A program can read anything: the owner decides, unless it names the home. */
-export async function guestProgramEffects(code: string, cwd: string, host: GuestWorld): Promise<Effect[]> {
-  const home = isForbidden(await realPathOf(cwd, "/"), host) || mentions(code, host);
+/** Any program may read files, so it needs the owner's approval; one that names the home is blocked. */
+export async function guestProgramEffects(code: string, cwd: string, host: GuestEnvironment): Promise<Effect[]> {
+  const home = isForbidden(await resolveRealPath(cwd, "/"), host) || mentions(code, host);
   return [home ? homeEffect(host.hermesHome) : unknownEffect()];
 }

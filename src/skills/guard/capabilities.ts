@@ -1,23 +1,23 @@
-// What a line of a program can do, in any of the usual languages: the words from which flows are made.
+// Patterns for what a line of code can do, in the common languages. The flow rules combine them.
 // biome-ignore-all lint/style/useNamingConvention: names of commands
 
 export interface Capability {
   readonly match: RegExp;
-  /** The line only names the place, or hands it to a program whose business it is. */
+  /** The line only names the path, or passes it to a program that is meant to use it. */
   readonly unless?: RegExp | undefined;
 }
 
-/** Keys, passwords and sessions of the person, by the places where they lie. */
-export const SECRET_PLACE =
+/** Paths of the user's keys, passwords and sessions. */
+export const SECRET_PATH =
   /~\/\.hermes\/?(?=[\s"';&|)]|$)|~\/\.(?:ssh|aws|gnupg|kube|azure|password-store)\b(?!\/(?:config\b|known_hosts|authorized_keys|[\w.*-]*\.pub))|(?:^|[^\w.])\.ssh\/(?!config\b|known_hosts|authorized_keys|[\w.*-]*\.pub\b)|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\.aws\/(?:credentials|sso|cli\/cache)?|\.netrc\b|\.npmrc\b|\.pypirc\b|\.pgpass\b|\.my\.cnf\b|\.git-credentials\b|\.gnupg\b|\.kube\/config|\.docker\/config\.json|\.config\/(?:gh\/hosts|gcloud|op\/|rclone\/rclone\.conf|hub\b|solana)|\.azure\/|application_default_credentials|\.terraform\.d\/credentials|\.cargo\/credentials|\.hermes\/(?:\.env|auth\.json|state\.db)|(?:^|[\s"'`/@(=])\.env(?:\.(?:local|production|prod))?(?=["'`\s)|;,]|$)|\bwallet\.dat\b|\.electrum\b|\.ethereum\/keystore|\.password-store|\.kdbx\b|\.bitcoin\b|\.claude(?:\/\.credentials|\.json)|\.codex\/auth|\/var\/run\/secrets\/kubernetes|\/etc\/shadow|\/proc\/(?:self|\d+|\*)\/environ/i;
 
-/** A place that is only named, or handed to a program whose business it is. */
+/** A path that is only named, or passed to a program that is meant to use it. */
 export const NAMED_ONLY =
   /\b(?:chmod|chown|ls|stat|test|mkdir|touch|ssh-keygen|ssh-add|existsSync|exists\(|is_file|isfile|access\()\b(?![^\n]*[|&;])|\s-i\s+["']?\S*\.ssh\/|--(?:kubeconfig|key|cert|identity|[\w-]*-file)\b|\b\w+_(?:FILE|PATH|CONFIG)=|\bKUBECONFIG=|IdentityFile|\bcurl\s+(?:-\w*\s+)*(?:-n|--netrc)\b|\.gitignore|gitignore|dotenv|load_dotenv|\bsource\s+\S*\.env|^\s*(?:\.|source|set -a)\s|\.env\.(?:example|sample|template)/i;
 
-/** Things that tell who somebody is or let somebody else act as them. */
+/** Data that identifies a user or allows acting on their behalf. */
 export const PRIVATE: readonly Capability[] = [
-  { match: SECRET_PLACE, unless: NAMED_ONLY },
+  { match: SECRET_PATH, unless: NAMED_ONLY },
   {
     match:
       /(?:^|[^\w.])(?:dict\(\s*)?os\.environ\b(?!\s*(?:\[|\.(?:get|setdefault|pop|update)))|\bprocess\.env\b(?!\s*(?:\.|\?\.|\[))|%ENV\b|\bENV\.(?:to_h|each|map|inspect|to_a)|\b(?:Get-ChildItem|gci|dir|ls)\s+env:|(?:^|[;&|(`]\s*|\bsudo\s+)(?:env|printenv)\s*(?:\||>|\)|`|;|$)|(?:^|[;&|(]\s*)set\s*\||\bexport\s+-p\b|\bgetenv\(\s*\)/i,
@@ -50,7 +50,7 @@ export const PRIVATE: readonly Capability[] = [
   },
 ];
 
-/** Turns hidden text into plain text. */
+/** Decodes text. */
 export const DECODES: readonly Capability[] = [
   {
     match:
@@ -58,19 +58,19 @@ export const DECODES: readonly Capability[] = [
   },
 ];
 
-/** Lets whoever calls from outside say what runs. */
-export const ASKED_FROM_OUTSIDE: readonly Capability[] = [
+/** Reads input of a network request. */
+export const REQUEST_INPUT: readonly Capability[] = [
   {
     match:
       /\$_(?:GET|POST|REQUEST|COOKIE|SERVER)\b|\brequest\.(?:args|form|query|json|params|values|body)\b|\breq\.(?:query|body|params)|\bparams\[/i,
   },
 ];
 
-/** Goes through the person's files. */
+/** Searches the user's files. */
 export const WALKS_HOME =
   /(?:os\.walk|rglob|i?glob|scandir|listdir|readdir\w*|Find\.find|Get-ChildItem|\bgci|\bfind|filepath\.Walk\w*|Dir\.(?:glob|children|each_child))\s*\(?\s*["'`]?(?:~|\/home|\/Users|C:\\Users|\/)(?:\/(?:Documents|Desktop|Pictures|Downloads|projects))?(?:\/\*+)*["'`]?(?:[\s,);]|$)|["']~(?:\/[\w/]+)?["']\)?\.(?:rglob|glob|iterdir)\(/i;
 
-/** Gives data to a machine elsewhere. */
+/** Sends data to another machine. */
 export const SENDS: readonly Capability[] = [
   {
     match:
@@ -95,7 +95,7 @@ export const SENDS: readonly Capability[] = [
   },
 ];
 
-/** Brings text or programs from elsewhere. */
+/** Downloads text or programs. */
 export const FETCHES: readonly Capability[] = [
   {
     match:
@@ -111,13 +111,13 @@ export const EVALUATES: readonly Capability[] = [
   },
 ];
 
-/** Says yes in the place of the person, or changes what the agent is allowed. */
-export const SHADOWED =
+/** Writes a program with the name of a common command to a folder of programs. */
+export const COMMAND_SHADOWING =
   /(?:>>?|\btee\s+(?:-a\s+)?|write_?(?:File|text|Sync)\w*\(|Set-Content\s+)\s*["'`]?[^\s"'`]*(?:\.local\/bin|\/usr\/local\/bin|~\/bin)\/(?:sudo|su|ssh|scp|git|ls|cd|cat|curl|wget|python3?|node|npm|npx|pip3?|docker|kubectl|gpg|passwd|aws|gh|op|code)["']?(?:\s|$|;|<|["'),])/i;
 
 export const WRITES =
   />>?|\btee\b|\b(?:cp|mv|ln|install)\s|\bopen\([^\n]*["'][aw]b?\+?["']|\.open\(\s*["'][aw]|write_?(?:File|text|Sync|bytes)\w*\(|append_?File\w*\(|\b(?:Set|Add)-Content\b|\bOut-File\b|File\.(?:write|open)|createWriteStream\(|\bsed\s+-i|New-Item|copyfile\(|shutil\.(?:copy|move)\w*\(|\.write\(|\bprintf\b[^\n]*>|Set-ItemProperty|New-ItemProperty|\breg\s+add\b/i;
 
-/** Places whose content runs again by itself. */
-export const STAYS =
+/** Paths whose content is run automatically. */
+export const AUTOSTART_PATH =
   /\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|bash_logout|xinitrc|xprofile|xsessionrc|envrc)\b|config\.fish|\/etc\/(?:profile|cron|rc\.local|init\.d|systemd|ld\.so\.preload)|\.config\/(?:autostart|systemd\/user)|Launch(?:Agents|Daemons)|\bcrontab\s+-(?!l)|\|\s*crontab\b|\.git\/hooks\/|\.git-hooks\/|core\.hooksPath|init\.templateDir|\$PROFILE\b|profile\.ps1|\\Startup\\|CurrentVersion\\Run|\bschtasks\b|Register-ScheduledTask|sitecustomize|usercustomize|site-packages\/\S+\.pth|PYTHONSTARTUP|\.ssh\/rc\b|\.vscode\/tasks\.json|"(?:pre|post)install"\s*:/i;

@@ -1,4 +1,4 @@
-// What encoded text says: base64, hexadecimal, percent signs, escapes, entities, character codes, ROT13, words backwards.
+// Decodes text: base64, hexadecimal, percent encoding, escapes, entities, character codes, ROT13, reversed words.
 
 const BLOB = /[A-Za-z0-9+/_-]{20,}={0,2}/g;
 const HEX_BLOB = /\b(?:[0-9a-f]{2}){12,}\b/gi;
@@ -21,7 +21,7 @@ function fromBlob(blob: string): string | undefined {
   return wide(bytes) ?? printable(bytes);
 }
 
-/** What base64 and hexadecimal blobs in a line say, when they say something readable; twice encoded ones too. */
+/** The readable text of base64 and hexadecimal blobs in a line, also when encoded twice. */
 export function decodedIn(text: string, depth = 0): string[] {
   const found: string[] = [];
   const add = (plain: string | undefined): void => {
@@ -39,7 +39,7 @@ function shown(code: number, raw: string): string {
   return code >= 32 && code < 127 ? String.fromCharCode(code) : raw;
 }
 
-/** Escapes, percent signs, entities and character codes as the letters they stand for. Single ones stay: they are usual. */
+/** Decodes escapes, percent encoding, entities and character codes. Single occurrences are common and stay. */
 export function unescaped(text: string): string {
   let plain = text;
   if (/(?:\\x[0-9a-f]{2}){3}/i.test(plain))

@@ -1,4 +1,4 @@
-// What the guard reports: findings with their place, and a verdict.
+// The report of the guard: findings with their position, and a verdict.
 
 export type Severity = "critical" | "high" | "medium" | "low";
 
@@ -22,7 +22,7 @@ export interface Finding {
   readonly severity: Severity;
   readonly category: Category;
   readonly file: string;
-  /** From 1; 0 for findings about the whole file or skill. */
+  /** Counted from 1; 0 for findings about the whole file or skill. */
   readonly line: number;
   readonly match: string;
   readonly description: string;
@@ -37,14 +37,14 @@ export interface GuardReport {
   readonly bytes: number;
 }
 
-/** A file as the guard sees it. */
+/** A file that the guard scans. */
 export interface SkillFile {
   /** Relative, with `/`. */
   readonly path: string;
   readonly content: Uint8Array | string;
-  /** Unix mode, when it is known. */
+  /** Unix mode, when known. */
   readonly mode?: number | undefined;
-  /** For symbolic links: where it points, and whether that is inside the skill. */
+  /** For symbolic links: the target, and whether it is inside the skill. */
   readonly link?: { readonly target: string; readonly state: "inside" | "outside" | "broken" };
 }
 
@@ -53,18 +53,18 @@ export interface Pattern {
   readonly category: Category;
   readonly severity: Severity;
   readonly description: string;
-  /** Tried on each line, and on lines joined where a script continues them. Case does not matter. */
+  /** Matched against each line and against joined continuation lines, ignoring case. */
   readonly match: RegExp;
-  /** Only in files that are programs, or only in text that the agent reads. */
+  /** Restricts the rule to program files or to text. */
   readonly where?: "program" | "text" | undefined;
-  /** The found text is honest after all. */
+  /** True when the match is harmless. */
   readonly unless?: ((text: string) => boolean) | undefined;
-  /** A person who writes "never run …" before it means the opposite. */
+  /** True when a preceding "never run …" turns the match into a warning. */
   readonly unlessWarned?: boolean | undefined;
 }
 
-/** Any critical finding is dangerous; high and medium ones ask for care; low ones are remarks. */
-export function verdictOf(findings: readonly Finding[]): GuardVerdict {
+/** A critical finding makes a skill dangerous; high and medium ones require caution; low ones are remarks. */
+export function computeVerdict(findings: readonly Finding[]): GuardVerdict {
   if (findings.some((finding) => finding.severity === "critical")) return "dangerous";
   return findings.some((finding) => finding.severity !== "low") ? "caution" : "safe";
 }

@@ -1,15 +1,15 @@
-// Rules over what a program does as a whole: private things that leave, strange text that runs, orders that stay.
+// Rules about whole programs: private data that is sent, downloaded text that is run, persistent changes.
 import {
-  ASKED_FROM_OUTSIDE,
+  AUTOSTART_PATH,
   type Capability,
+  COMMAND_SHADOWING,
   DECODES,
   EVALUATES,
   FETCHES,
   PRIVATE,
-  SECRET_PLACE,
+  REQUEST_INPUT,
+  SECRET_PATH,
   SENDS,
-  SHADOWED,
-  STAYS,
   WALKS_HOME,
   WRITES,
 } from "./capabilities.ts";
@@ -38,55 +38,60 @@ const rule = (id: string, category: Category, severity: Severity, description: s
   description,
 });
 
-const LEAVES = rule("private_data_leaves", "exfiltration", "critical", "takes private data and sends it elsewhere");
-const RUNS_REMOTE = rule("runs_remote_text", "supply_chain", "critical", "runs text that it got from the network");
-const RUNS_DOWNLOAD = rule("runs_download", "supply_chain", "critical", "downloads a program and runs it, unseen");
-const RUNS_CHECKED = rule("runs_checked_download", "supply_chain", "medium", "downloads a program and runs it");
-const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs what is in it");
-const PIECES = rule(
-  "words_in_pieces",
-  "obfuscation",
+const SENDS_PRIVATE = rule(
+  "sends_private_data",
+  "exfiltration",
   "critical",
-  "a dangerous word that appears only when pieces are put together",
+  "reads private data and sends it to another machine",
 );
-const STAYS_ONLINE = rule(
-  "stays_and_calls_home",
+const RUNS_REMOTE = rule("runs_remote_text", "supply_chain", "critical", "runs text from the network");
+const RUNS_DOWNLOAD = rule(
+  "runs_download",
+  "supply_chain",
+  "critical",
+  "downloads a program and runs it without verification",
+);
+const RUNS_CHECKED = rule("runs_checked_download", "supply_chain", "medium", "downloads a program and runs it");
+const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs its content");
+const ASSEMBLED = rule("assembled_word", "obfuscation", "critical", "a dangerous word that is assembled from pieces");
+const PERSISTS_ONLINE = rule(
+  "persistent_network_code",
   "persistence",
   "critical",
-  "plants something that runs again and uses the network",
+  "installs code that runs automatically and uses the network",
 );
-const STAYS_NEAR = rule(
-  "stays_beside_network",
+const PERSISTS_NEAR_NETWORK = rule(
+  "persistent_code_with_network",
   "persistence",
   "high",
-  "plants something that runs again, in a program that uses the network",
+  "installs code that runs automatically, in a program that uses the network",
 );
-const SHADOWS = rule("shadows_command", "persistence", "critical", "puts a program in the place of a usual command");
-const REMOTE_SHELL = rule("remote_control", "network", "critical", "lets another machine give commands");
-const RUNS_HIDDEN = rule("runs_hidden_text", "obfuscation", "critical", "decodes hidden text and runs it");
-const OBEYS_CALLERS = rule("obeys_callers", "network", "critical", "runs what a caller from outside says");
-const RUINS_FILES = rule("ruins_files", "destructive", "critical", "goes through the person's files and destroys them");
-const CONSENT_OFF = rule(
-  "consent_off",
-  "privilege_escalation",
+const SHADOWS = rule("shadows_command", "persistence", "critical", "replaces a common command");
+const REMOTE_SHELL = rule("remote_control", "network", "critical", "runs commands from another machine");
+const RUNS_HIDDEN = rule("runs_decoded_text", "obfuscation", "critical", "decodes text and runs it");
+const RUNS_REQUESTS = rule("runs_request_input", "network", "critical", "runs commands from network requests");
+const DESTROYS_FILES = rule(
+  "destroys_user_files",
+  "destructive",
   "critical",
-  "settings that switch the person's consent off",
+  "searches the user's files and deletes or encrypts them",
 );
+const APPROVALS_OFF = rule("approvals_off", "privilege_escalation", "critical", "settings that turn approvals off");
 const TUNNEL_REPORTED = rule(
   "tunnel_reported",
   "network",
   "critical",
-  "opens a tunnel into this machine and tells somebody where it is",
+  "opens a tunnel to this machine and sends its address",
 );
 const PHISHES = rule(
   "asks_password_and_sends",
   "exfiltration",
   "critical",
-  "asks for a password and sends it elsewhere",
+  "asks for a password and sends it to another machine",
 );
 
-/** Words that honest programs write out. */
-const TELLING: readonly RegExp[] = [
+/** Words that harmless programs write literally. */
+const TELLTALES: readonly RegExp[] = [
   /\bcurl\b/i,
   /\bwget\b/i,
   /\b(?:bash|zsh|\/bin\/sh)\b/i,
@@ -105,10 +110,10 @@ const TELLING: readonly RegExp[] = [
   /\bbase64\b/i,
 ];
 
-function inPieces(program: Program): Hit[] {
-  const hidden = TELLING.filter((word) => !word.test(program.raw));
+function assembledWords(program: Program): Hit[] {
+  const hidden = TELLTALES.filter((word) => !word.test(program.raw));
   const found = program.lines.find(({ text }) => hidden.some((word) => word.test(text)));
-  return found ? [{ ...PIECES, ...found }] : [];
+  return found ? [{ ...ASSEMBLED, ...found }] : [];
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -130,7 +135,7 @@ function downloadedTo(text: string): string | undefined {
 const CHECKED =
   /\b(?:sha\d+sum|shasum)\b[^\n]*(?:-c\b|--check)|\bgpg2?\b[^\n]*--verify|\bcosign\s+verify|\bminisign\b|Get-FileHash|hashlib\.sha|\b(?:less|more|bat|view|cat|vim?|nano|Get-Content)\s/i;
 
-function runsIt(path: string): RegExp {
+function runsPattern(path: string): RegExp {
   const place = `["']?(?:\\./)?${escaped(path.replace(/^\.\//, ""))}["']?(?=[\\s;&|)"'\`,\\]]|$)`;
   const bare = /\//.test(path) ? `(?:^|[;&|(\`]\\s*|\\bsudo\\s+|["'(\\[]\\s*)${place}|` : "";
   return new RegExp(
@@ -145,7 +150,7 @@ function runsDownload(program: Program): Hit[] {
     const path = downloadedTo(line.text);
     if (path === undefined || path.length < 2) continue;
     const after = [...line.text.split(/&&|;/).slice(1), ...lines.slice(index + 1).map((next) => next.text)];
-    const runs = runsIt(path);
+    const runs = runsPattern(path);
     const at = after.findIndex((text) => runs.test(text));
     if (at >= 0) {
       const checked = after.slice(0, at).some((text) => CHECKED.test(text));
@@ -164,8 +169,8 @@ function runsDownload(program: Program): Hit[] {
   return [];
 }
 
-/** Lines that end up in a file which runs again: on the same line, or in the text that follows it. */
-function plantedText(program: Program, at: number): string {
+/** Lines that are written to a file that runs automatically: on the same line, or in the text that follows. */
+function writtenText(program: Program, at: number): string {
   const start = program.lines[at]?.text ?? "";
   const end = /<<-?\s*["']?(\w+)["']?/.exec(start)?.[1];
   if (end === undefined) return start;
@@ -174,23 +179,23 @@ function plantedText(program: Program, at: number): string {
   return [start, ...rest.slice(0, stop < 0 ? 40 : stop)].join("\n");
 }
 
-function stays(program: Program): Hit[] {
+function persists(program: Program): Hit[] {
   const hits: Hit[] = [];
   const online = [...SENDS, ...FETCHES];
   for (const [index, line] of program.lines.entries()) {
     if (!WRITES.test(line.text)) continue;
-    if (SHADOWED.test(line.text)) hits.push({ ...SHADOWS, ...line });
-    if (!STAYS.test(line.text)) continue;
-    const planted = plantedText(program, index);
-    const body = planted.split("\n");
+    if (COMMAND_SHADOWING.test(line.text)) hits.push({ ...SHADOWS, ...line });
+    if (!AUTOSTART_PATH.test(line.text)) continue;
+    const written = writtenText(program, index);
+    const body = written.split("\n");
     const calls = body.some((text) => online.some(({ match }) => match.test(text)));
     const harmful = body.some((text) => [...SENDS, ...EVALUATES].some(({ match }) => match.test(text)));
     const fetched = program.lines.some((other) => {
       const path = downloadedTo(other.text);
-      return path !== undefined && path.length > 3 && planted.includes(path);
+      return path !== undefined && path.length > 3 && written.includes(path);
     });
-    if ((calls && harmful) || fetched) hits.push({ ...STAYS_ONLINE, ...line });
-    else if (!program.inText && first(program, online)) hits.push({ ...STAYS_NEAR, ...line });
+    if ((calls && harmful) || fetched) hits.push({ ...PERSISTS_ONLINE, ...line });
+    else if (!program.inText && first(program, online)) hits.push({ ...PERSISTS_NEAR_NETWORK, ...line });
   }
   return hits.slice(0, 3);
 }
@@ -218,23 +223,23 @@ function remoteControl(program: Program): Hit[] {
   return stream && !program.inText && (obeys || wired) ? [{ ...REMOTE_SHELL, ...stream }] : [];
 }
 
-/** A private place that is read on the line where data leaves, or anywhere in a program file that sends. */
-function leaves(program: Program): Hit[] {
+/** A private path that is read on the line that sends data, or anywhere in a program file that sends. */
+function sendsPrivateData(program: Program): Hit[] {
   const source = first(program, PRIVATE);
   if (!source) return [];
-  if (!program.inText) return first(program, SENDS) ? [{ ...LEAVES, ...source }] : [];
-  // Commands in a text are steps of different purposes: they must be near, and the thing must be read, not named.
+  if (!program.inText) return first(program, SENDS) ? [{ ...SENDS_PRIVATE, ...source }] : [];
+  // Commands in a text may be unrelated steps: they must be close together, and the path must be read, not only named.
   const near = program.lines.filter((line) => Math.abs(line.line - source.line) <= 6);
   const sends = near.find(({ text }) => SENDS.some(({ match, unless }) => match.test(text) && !unless?.test(text)));
   return sends &&
     (sends === source ||
-      !SECRET_PLACE.test(source.text) ||
+      !SECRET_PATH.test(source.text) ||
       /\b(?:cat|tar|zip|base64|xxd|cp|gzip|openssl|head|tail|grep|read|open)\b|=\$?\(/i.test(source.text))
-    ? [{ ...LEAVES, ...source }]
+    ? [{ ...SENDS_PRIVATE, ...source }]
     : [];
 }
 
-/** In JavaScript `exec` starts a program by name; elsewhere it runs text. */
+/** In JavaScript `exec` starts a program by name; in other languages it runs code. */
 function evaluates(program: Program): CodeLine | undefined {
   const commands = /child_process/.test(program.raw);
   const alias = { match: /(?:^|[=,:([]\s*)(?:exec|eval|Function)\s*(?:[;,)\]}]|$)/m };
@@ -247,13 +252,13 @@ function evaluates(program: Program): CodeLine | undefined {
 const REMOVES =
   /\bos\.(?:remove|unlink)\(|\.unlink\(|\brmtree\(|\brm\s+-|\b(?:rm|unlink)(?:Sync)?\(|\bRemove-Item\b|File\.delete|FileUtils\.rm|\bshred\b|os\.Remove(?:All)?\(|\bunlink\b|\.encrypt\(|createCipheriv|AES\.new|\bopenssl\s+enc\b|\.truncate\(/i;
 
-function ruins(program: Program): Hit[] {
+function destroysFiles(program: Program): Hit[] {
   const walks = program.lines.find(({ text }) => WALKS_HOME.test(text));
-  return walks && !program.inText && first(program, [{ match: REMOVES }]) ? [{ ...RUINS_FILES, ...walks }] : [];
+  return walks && !program.inText && first(program, [{ match: REMOVES }]) ? [{ ...DESTROYS_FILES, ...walks }] : [];
 }
 
-function obeysCallers(program: Program): Hit[] {
-  const asked = first(program, ASKED_FROM_OUTSIDE);
+function runsRequestInput(program: Program): Hit[] {
+  const asked = first(program, REQUEST_INPUT);
   const runs =
     asked &&
     first(program, [
@@ -262,7 +267,7 @@ function obeysCallers(program: Program): Hit[] {
           /\b(?:shell_exec|passthru|proc_open|popen|system|exec|eval|execSync|spawn)\s*\(|subprocess\.|os\.(?:system|popen)|`\$/i,
       },
     ]);
-  return asked && runs && !program.inText ? [{ ...OBEYS_CALLERS, ...asked }] : [];
+  return asked && runs && !program.inText ? [{ ...RUNS_REQUESTS, ...asked }] : [];
 }
 
 const TUNNEL =
@@ -270,11 +275,11 @@ const TUNNEL =
 const PASSWORD_PROMPT =
   /\[sudo\]|password for \$|display dialog[^\n]*(?:password|hidden answer)|Get-Credential|\b(?:keychain|system|login|macOS|Windows) password/i;
 
-/** A block of settings that reaches over several lines. */
-function consentOff(program: Program): Hit[] {
+/** A block of settings that spans several lines. */
+function approvalsOff(program: Program): Hit[] {
   const off = /\bapprovals["']?\s*:\s*\{?\s*["']?mode["']?\s*:\s*["']?(?:off|never|none|false)\b/i;
   const found = program.lines.find((line, index) => off.test(`${line.text}\n${program.lines[index + 1]?.text ?? ""}`));
-  return found ? [{ ...CONSENT_OFF, ...found }] : [];
+  return found ? [{ ...APPROVALS_OFF, ...found }] : [];
 }
 
 export function flowHits(program: Program): Hit[] {
@@ -284,22 +289,22 @@ export function flowHits(program: Program): Hit[] {
   const tunnel = program.inText ? undefined : first(program, [{ match: TUNNEL }]);
   const asks = first(program, [{ match: PASSWORD_PROMPT }]);
   return [
-    ...leaves(program),
+    ...sendsPrivateData(program),
     ...(fetches && runs && (!program.inText || fetches === runs) ? [{ ...RUNS_REMOTE, ...runs }] : []),
     ...(hidden ? [{ ...RUNS_HIDDEN, ...hidden }] : []),
-    ...consentOff(program),
-    ...ruins(program),
-    ...obeysCallers(program),
+    ...approvalsOff(program),
+    ...destroysFiles(program),
+    ...runsRequestInput(program),
     ...runsDownload(program),
-    ...inPieces(program),
-    ...stays(program),
+    ...assembledWords(program),
+    ...persists(program),
     ...remoteControl(program),
     ...(tunnel && first(program, SENDS) ? [{ ...TUNNEL_REPORTED, ...tunnel }] : []),
     ...(asks && first(program, SENDS) ? [{ ...PHISHES, ...asks }] : []),
   ];
 }
 
-export function findingOf(hit: Hit, file: string): Finding {
+export function toFinding(hit: Hit, file: string): Finding {
   const { id, category, severity, description, line, text } = hit;
   return { pattern_id: id, category, severity, description, file, line, match: text.trim().slice(0, 120) };
 }

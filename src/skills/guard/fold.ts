@@ -1,4 +1,4 @@
-// Program text with its words put together: variables filled in, strings joined, paths built, the home called `~`.
+// Folds constants in code: fills in variables, joins strings, builds paths, and writes the home as `~`.
 import { backwards, unescaped } from "./decode.ts";
 import { unmasked } from "./views.ts";
 
@@ -7,7 +7,7 @@ const TEXT = `(?:"((?:[^"\\\\\\n]|\\\\.)*)"|'((?:[^'\\\\\\n]|\\\\.)*)')`;
 const JOINED = new RegExp(`${TEXT}(?:\\s*(?:\\+|\\.(?![\\w.])|<>)\\s*|(?=["']))${TEXT}`, "g");
 /** `"a" / "b"` of path libraries. */
 const SLASHED = new RegExp(`${TEXT}\\s*/\\s*\\(?${TEXT}\\)?`, "g");
-/** An argument that is not known: a call or a name. */
+/** An unknown argument: a call or a name. */
 const ANY = `(?:${TEXT}|[A-Za-z_$][\\w.$]*(?:\\(\\s*\\))?)`;
 const LIST = `\\s*(?:${TEXT}\\s*,?\\s*)+`;
 const LIST_JOIN = new RegExp(`[\\[(](${LIST})[\\])]\\s*\\.?\\s*-?join\\s*\\(?\\s*${TEXT}\\s*\\)?`, "g");
@@ -37,7 +37,7 @@ const texts = (list: string): string[] =>
 const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
 const either = (groups: readonly (string | undefined)[]): string => groups.find((group) => group !== undefined) ?? "";
 
-/** One round of putting words together; the same text when there is nothing to do. */
+/** One round of folding; returns the same text when nothing changes. */
 function joinWords(line: string): string {
   let text = line;
   for (const pattern of REVERSED)
@@ -78,7 +78,7 @@ const ASSIGNMENT = new RegExp(
 type Variables = Map<string, string>;
 
 function remember(line: string, variables: Variables): void {
-  // Several to a line are usual in shells.
+  // Shells allow several assignments on a line.
   for (const part of line.split(/;(?=\s*\w+=)/)) {
     const match = ASSIGNMENT.exec(part);
     if (!match) continue;
@@ -105,7 +105,7 @@ function filled(line: string, variables: Variables): string {
     });
 }
 
-/** Names that somebody writes with wildcards so that they are not seen. */
+/** Names that are often obfuscated with wildcards. */
 const WILD = [
   ".ssh",
   ".aws",
@@ -134,7 +134,7 @@ function withoutWildcards(line: string): string {
       const wild = new RegExp(`^${pattern}$`);
       return WILD.find((name) => wild.test(name)) ?? token;
     } catch {
-      // Brackets that do not close: no wildcard after all.
+      // Unbalanced brackets: not a wildcard.
       return token;
     }
   });
@@ -152,7 +152,7 @@ function foldLine(line: string, variables: Variables): string {
   return text.replaceAll(/(?<=\w)["']{2}(?=\w)/g, "");
 }
 
-/** The same number of lines, each as the machine would understand it. Long lines are left alone. */
+/** The folded lines, the same number as before. Long lines are not changed. */
 export function foldLines(lines: readonly string[]): string[] {
   const variables: Variables = new Map();
   return lines.map((line) => (line.length > 2_000 ? line : foldLine(line, variables)));

@@ -1,33 +1,33 @@
-// The guard against skills that were written before the rules that now find them. The first-run rates are what to expect
-// of a skill that nobody has seen; today's rates only guard against going back.
+// Detection rates of the guard on held-out skills. The first-run rates, measured before any rule was changed, are what to
+// expect for an unknown skill; the current rates only prevent regressions.
 import { expect, test } from "vitest";
 import type { GuardVerdict } from "./finding.ts";
 import { readSamples } from "./samples/samples.ts";
 import { scanSkill } from "./scan-skill.ts";
 
-/** Found on the first run of each set, before any rule was changed because of it. */
+/** Detected on the first run of each set, before any rule was changed because of it. */
 const FIRST_RUN = [
-  { set: 1, hostile: "15 of 51 dangerous, 7 doubtful", honest: "5 of 47 dangerous, 3 doubtful", allowMissed: 0 },
-  { set: 2, hostile: "21 of 45 dangerous, 1 doubtful", honest: "8 of 45 dangerous, 3 doubtful", allowMissed: 1 },
-  { set: 3, hostile: "15 of 30 dangerous, 2 doubtful", honest: "4 of 30 dangerous, 0 doubtful", allowMissed: 1 },
-  { set: 4, hostile: "15 of 30 dangerous, 1 doubtful", honest: "0 of 30 dangerous, 0 doubtful", allowMissed: 2 },
+  { set: 1, malicious: "15 of 51 dangerous, 7 caution", harmless: "5 of 47 dangerous, 3 caution", allowMissed: 0 },
+  { set: 2, malicious: "21 of 45 dangerous, 1 caution", harmless: "8 of 45 dangerous, 3 caution", allowMissed: 1 },
+  { set: 3, malicious: "15 of 30 dangerous, 2 caution", harmless: "4 of 30 dangerous, 0 caution", allowMissed: 1 },
+  { set: 4, malicious: "15 of 30 dangerous, 1 caution", harmless: "0 of 30 dangerous, 0 caution", allowMissed: 2 },
 ] as const;
 
-function judged(name: string): { id: string; verdict: GuardVerdict }[] {
+function scanSamples(name: string): { id: string; verdict: GuardVerdict }[] {
   return readSamples(name).map(({ id, files }) => ({ id, verdict: scanSkill(files).verdict }));
 }
 
 const count = (list: readonly { verdict: GuardVerdict }[], verdict: GuardVerdict): number =>
   list.filter((one) => one.verdict === verdict).length;
 
-test.each(FIRST_RUN)("held-out set $set: hostile skills are found, honest ones are not accused", (first) => {
-  const hostile = judged(`held-out-${first.set}-hostile.txt`);
-  const honest = judged(`held-out-${first.set}-honest.txt`);
+test.each(FIRST_RUN)("held-out set $set: malicious skills are found, harmless ones are not flagged", (first) => {
+  const malicious = scanSamples(`held-out-${first.set}-malicious.txt`);
+  const harmless = scanSamples(`held-out-${first.set}-harmless.txt`);
   process.stdout.write(
-    `guard, held-out ${first.set}: hostile first ${first.hostile}, now ${count(hostile, "dangerous")} and ${count(hostile, "caution")}; ` +
-      `honest first ${first.honest}, now ${count(honest, "dangerous")} and ${count(honest, "caution")}\n`,
+    `guard, held-out ${first.set}: malicious first ${first.malicious}, now ${count(malicious, "dangerous")} and ${count(malicious, "caution")}; ` +
+      `harmless first ${first.harmless}, now ${count(harmless, "dangerous")} and ${count(harmless, "caution")}\n`,
   );
-  expect(hostile.filter((one) => one.verdict === "safe")).toEqual([]);
-  expect(count(hostile, "caution")).toBeLessThanOrEqual(first.allowMissed);
-  expect(honest.filter((one) => one.verdict === "dangerous")).toEqual([]);
+  expect(malicious.filter((one) => one.verdict === "safe")).toEqual([]);
+  expect(count(malicious, "caution")).toBeLessThanOrEqual(first.allowMissed);
+  expect(harmless.filter((one) => one.verdict === "dangerous")).toEqual([]);
 });

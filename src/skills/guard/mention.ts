@@ -1,7 +1,7 @@
-// Use or mention: "run `x`" is an order, "look for text such as `x`" speaks about one, "never run `x`" forbids it.
+// Distinguishes use from mention: "run `x`" is an instruction, "look for text such as `x`" and "never run `x`" are not.
 import { unmasked } from "./views.ts";
 
-/** "Never run …", "do not use …": a warning in prose, not an order. Only short before the match. */
+/** "Never run …", "do not use …" directly before the match: a warning, not an instruction. */
 const WARNING =
   /\b(?:never|do not|don'?t|avoid|must not|should not|refuse to|instead of|rather than|dangerous|no)\s+(?:ever\s+)?(?:blindly\s+)?(?:(?:run|use|execute|type|paste|pipe|call|do|write|edit|read|open|print|commit|allow|accept|follow|set|add|make|give|send|post|upload|copy|include|share|running|using|piping)\b[^.;]{0,30})?["'`(]*\s*$/i;
 
@@ -9,7 +9,7 @@ export function isWarned(text: string, at: number): boolean {
   return WARNING.test(text.slice(Math.max(0, at - 80), at));
 }
 
-/** Words of somebody who studies, teaches or searches for attacks. */
+/** Words of texts that study, teach or search for attacks. */
 const STUDY =
   /\b(?:look(?:s|ing)? for|search(?:es)? for|grep for|watch (?:out )?for|scan(?:s|ning)? for|detect(?:s|ion|ing)?|flag(?:s|ged)?|indicators?|iocs?|suspicious|malicious|malware|attack\w*|threats?|injections?|jailbreak\w*|tricks?|red flags?|warning signs?|phishing|(?:detection|yara|sigma|semgrep) rules?|droppers?|vulnerab\w+|anti-?patterns?|findings?|explain (?:a|an|the|what|how|each|why)|incident|forensic\w*|report each|as data|unsafe)\b/i;
 const STUDIES_TEXT =
@@ -25,7 +25,7 @@ function quoteBefore(text: string, at: number): string | undefined {
   return before.lastIndexOf("“") > before.lastIndexOf("”") ? "“" : undefined;
 }
 
-/** Whether the place stands between quotation marks in a passage that speaks about such text instead of giving orders. */
+/** True when the position is in quotation marks in a passage that discusses such text. */
 export function readsAsMention(passage: string, at: number): boolean {
   const quote = quoteBefore(passage, at);
   if (quote === undefined || !STUDY.test(passage)) return false;
@@ -52,7 +52,7 @@ function lastFilled(lines: readonly string[], from: number): number {
   return at;
 }
 
-/** The block around a line, with the paragraph that leads it in. */
+/** The code block around a line, with the paragraph before it. */
 function passageAt(lines: readonly string[], line: number): string {
   let to = line - 1;
   while (to < lines.length - 1 && !blankAt(lines, to + 1)) to++;
@@ -62,15 +62,15 @@ function passageAt(lines: readonly string[], line: number): string {
   return [...leadIn, ...block].join("\n").slice(0, 6_000);
 }
 
-/** Whether a fenced block shows text to study: it has no language of programs, and what leads it in says so. */
-export function isSpecimen(lines: readonly string[], line: number): boolean {
+/** True when a fenced block shows an example: it has no programming language, and the paragraph before it says so. */
+export function isExample(lines: readonly string[], line: number): boolean {
   let fence = line - 2;
   while (fence >= 0 && !/^\s*(?:```|~~~)/.test(lines[fence] ?? "")) fence--;
   if (!/^\s*(?:```|~~~)\s*(?:text|txt|markdown|md|plain)?\s*$/i.test(lines[fence] ?? "")) return false;
   return STUDIES_TEXT.test(paragraphUpTo(lines, lastFilled(lines, fence - 1)).join(" "));
 }
 
-/** Whether what was found at a line of prose is spoken about there, not ordered. */
+/** True when a finding in prose is discussed, not instructed. */
 export function isMentioned(lines: readonly string[], line: number, found: string): boolean {
   const passage = unmasked(passageAt(lines, line));
   const at = passage.indexOf(unmasked(found).slice(0, 40));

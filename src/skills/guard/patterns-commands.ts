@@ -1,7 +1,7 @@
-// Patterns for commands and programs: what destroys, hides, stays, escalates or calls home.
+// Patterns for commands and code that destroys, hides, persists, escalates privileges or contacts other hosts.
 import type { Pattern } from "./finding.ts";
 
-/** Hosts that exist to receive what others send. */
+/** Hosts whose purpose is to receive data. */
 const DROP_HOSTS =
   "webhook\\.site|requestbin|pipedream\\.net|beeceptor|hookbin|ngrok(?:-free)?\\.(?:io|app|dev)|interact\\.sh|oast\\.(?:fun|live|pro|me|site)|burpcollaborator|canarytokens|dnslog|transfer\\.sh|file\\.io|0x0\\.st|termbin\\.com|paste\\.rs|ix\\.io|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot(?![$<{])";
 
@@ -29,7 +29,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "fork_bomb",
     category: "destructive",
     severity: "critical",
-    description: "starts copies of itself without end",
+    description: "starts copies of itself without limit",
     match: /:\s*\(\s*\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:/,
   },
   {
@@ -45,7 +45,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "program_deletes_home",
     category: "destructive",
     severity: "critical",
-    description: "a program removes the home or the root folder",
+    description: "a program deletes the home or the root folder",
     match:
       /rmtree\(\s*(?:["'](?:\/|~)["']|(?:os\.)?path\.expanduser\(\s*["']~\/?["']|Path\.home\(\))|rm(?:Sync)?\(\s*(?:["']\/["']|(?:os\.)?homedir\(\))/i,
   },
@@ -63,7 +63,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "reverse_shell",
     category: "network",
     severity: "critical",
-    description: "hands a shell to a remote machine",
+    description: "gives a shell to a remote machine",
     match:
       /\/dev\/(?:tcp|udp)\/[\w.$-]+\/[\d$]|\bn(?:et)?c(?:at)?\b[^\n|]*\s(?:-[a-z]*[ec]\s|--(?:sh-)?exec)|\bsocat\b[^\n]*exec:|\bmkfifo\b[^\n]*\bnc\b|\bbash\s+-i\s*[>&]|pty\.spawn\(\s*["'](?:\/bin\/)?(?:ba|z)?sh/i,
   },
@@ -76,30 +76,30 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
       /os\.dup2\(\s*\w+\.fileno\(\)|net\.(?:connect|createConnection|Socket)\b[^\n]*(?:\/bin\/(?:ba)?sh|spawn\()|TCPSocket\.(?:new|open)\([^\n]*exec|fsockopen\([^\n]*(?:exec|proc_open)/i,
   },
   {
-    id: "drop_host",
+    id: "data_collector_host",
     category: "network",
     severity: "critical",
-    description: "talks to a service that collects what others send",
+    description: "contacts a service that collects data",
     match: new RegExp(`https?://[^\\s"'\`)]*(?:${DROP_HOSTS})|\\b(?:${DROP_HOSTS})/`, "i"),
   },
   {
     id: "tunnel",
     category: "network",
     severity: "high",
-    description: "opens a tunnel into this machine",
+    description: "opens a tunnel to this machine",
     match:
       /\b(?:ngrok\s+(?:http|tcp|start)|cloudflared\s+tunnel|localtunnel|lt\s+--port|serveo\.net|bore\s+local|frpc\b)|\bssh\b[^\n]*\s-R\s*\d/i,
   },
   {
-    id: "raw_address",
+    id: "public_ip_address",
     category: "network",
     severity: "medium",
-    description: "a fixed public address instead of a name",
+    description: "a fixed public IP address instead of a host name",
     match:
       /\b(?:https?|tcp|udp|ftp|ws):\/\/(?!127\.|10\.|192\.168\.|0\.0\.0\.0|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|203\.0\.113\.|198\.51\.100\.|192\.0\.2\.)\d{1,3}(?:\.\d{1,3}){3}\b/i,
   },
   {
-    id: "listens_everywhere",
+    id: "listens_on_all_interfaces",
     category: "network",
     severity: "medium",
     description: "listens on every network interface",
@@ -112,7 +112,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "ssh_backdoor",
     category: "persistence",
     severity: "critical",
-    description: "adds a key that lets somebody log in",
+    description: "adds a key for remote login",
     match:
       /(?:>>?|tee\s+(?:-a\s+)?|appendFile\w*\(|open\([^\n]*|write\w*\()[^\n]*\.ssh\/authorized_keys|authorized_keys[^\n]*(?:\.write\(|["']\s*,\s*["']a["'])|ssh-copy-id\s+-i/i,
   },
@@ -120,7 +120,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "changes_agent",
     category: "persistence",
     severity: "critical",
-    description: "changes what an agent believes or obeys",
+    description: "changes files with instructions for agents",
     match:
       /(?:>>?|\btee\s+(?:-a\s+)?|sed\s+-i\S*\s[^\n]*|\bcp\s+\S+|\bmv\s+\S+|write_?[Tt]ext\(|appendFile\w*\(|writeFile\w*\()\s*[^\n]{0,60}(?:\.hermes\/(?:SOUL\.md|config\.yaml|\.env|memories\/|hooks\/|skills\/)|CLAUDE\.md|AGENTS\.md|\.cursorrules|\.claude\/settings|copilot-instructions\.md)/,
     unlessWarned: true,
@@ -129,16 +129,16 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "shell_start_file",
     category: "persistence",
     severity: "high",
-    description: "writes into a file that every shell runs",
+    description: "writes to a start-up file of the shell",
     match:
       /(?:>>?|tee\s+(?:-a\s+)?)\s*["']?(?:~|\$\{?HOME\}?|\/(?:home|Users)\/\w+|\/root|\/etc)\/\.?(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|config\/fish)/i,
     unlessWarned: true,
   },
   {
-    id: "scheduled_for_good",
+    id: "scheduled_task",
     category: "persistence",
     severity: "high",
-    description: "makes itself run again and again",
+    description: "schedules itself to run repeatedly",
     match:
       /\|\s*crontab\b|\bcrontab\s+(?:-(?!l\b)|\S*\.txt|\/tmp)|>>?\s*\/etc\/cron|\bsystemctl\s+(?:--user\s+)?enable\b|>\s*\S*\/(?:LaunchAgents|LaunchDaemons|systemd\/(?:system|user))\/|\blaunchctl\s+(?:load|bootstrap)|\bschtasks\s+\/create|CurrentVersion\\Run\b|\bupdate-rc\.d\b|>>?\s*\/etc\/rc\.local/i,
     unlessWarned: true,
@@ -147,7 +147,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "git_hook_or_global",
     category: "persistence",
     severity: "high",
-    description: "plants code that Git runs",
+    description: "installs code that Git runs",
     match:
       />>?\s*\S*\.git\/hooks\/|core\.hooksPath|git\s+config\s+--global\s+(?:alias|core\.(?:pager|editor|sshCommand|fsmonitor)|credential\.helper|url\.)/i,
     unlessWarned: true,
@@ -157,7 +157,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "sudoers",
     category: "privilege_escalation",
     severity: "critical",
-    description: "gives rights without a password",
+    description: "grants permissions without a password",
     match:
       /NOPASSWD\s*:|(?:>>?|tee\s+(?:-a\s+)?)\s*\/etc\/sudoers|\bvisudo\b[^\n]*<<|usermod\s+-aG\s+(?:sudo|wheel|docker|root)\b/i,
     unlessWarned: true,
@@ -166,14 +166,14 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "setuid",
     category: "privilege_escalation",
     severity: "critical",
-    description: "makes a program run as its owner",
+    description: "makes a program run with the permissions of its owner",
     match: /\bchmod\s+(?:[ugo]*\+s|[2467][0-7]{3})\b|\bsetuid\(\s*0\s*\)|\bsetcap\s+cap_set[ug]id/i,
   },
   {
-    id: "open_modes",
+    id: "world_writable",
     category: "privilege_escalation",
     severity: "medium",
-    description: "lets everybody change files",
+    description: "makes files writable for all users",
     match: /\bchmod\s+(?:-R\s+)?(?:0?777|a\+rwx|o\+w)\b/i,
     unlessWarned: true,
   },
@@ -181,7 +181,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "disables_protection",
     category: "privilege_escalation",
     severity: "critical",
-    description: "switches a protection off",
+    description: "turns a protection off",
     match:
       /\bsetenforce\s+0\b|\bufw\s+disable\b|\biptables\s+-F\b|\bspctl\s+--master-disable|\bcsrutil\s+disable|Set-MpPreference\s+-Disable|\bxattr\s+-[a-z]*d[a-z]*\s+com\.apple\.quarantine|--dangerously-skip-permissions|\bapprovals\.mode\s+off\b|HERMES_YOLO_MODE\s*=\s*["']?(?:1|true|yes|on)/i,
     unlessWarned: true,
@@ -200,7 +200,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "download_to_interpreter",
     category: "supply_chain",
     severity: "critical",
-    description: "runs what it downloads, unseen",
+    description: "runs a download without verification",
     match:
       /\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch)\b[^\n;]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+\S+\s+)?(?:\/\S*\/)?(?:ba|z|da|k|fi)?sh\b|\b(?:curl|wget)\b[^\n;]*\|\s*(?:sudo\s+)?(?:python3?|node|perl|ruby|php|iex|powershell|pwsh)\b|\b(?:ba|z)?sh\s+(?:-c\s+)?["']?(?:<\(\s*|\$\(\s*)(?:curl|wget)\b|\b(?:source|\.)\s+<\(\s*(?:curl|wget)|\beval\s+["']?\$\(\s*(?:curl|wget)|\biex\b[^\n]*(?:iwr|irm|DownloadString)|python3?\s+-c\s+["'][^\n]*(?:urlopen|requests\.get)\([^\n]*exec/i,
     unlessWarned: true,
@@ -222,7 +222,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
       /\b(?:exec|eval|compile|Function)\s*\(\s*(?:await\s+)?[^\n]{0,80}(?:urlopen\(|requests\.get\(|httpx\.get\(|fetch\(|axios\.get\(|\.text\b[^\n]*https?:)/i,
   },
   {
-    id: "foreign_index",
+    id: "other_package_index",
     category: "supply_chain",
     severity: "high",
     description: "installs packages from another index",
@@ -242,7 +242,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "decode_to_interpreter",
     category: "obfuscation",
     severity: "critical",
-    description: "decodes hidden text and runs it",
+    description: "decodes text and runs it",
     match:
       /\bbase64\s+(?:-\w+|--decode)\b[^\n]*\|\s*(?:sudo\s+)?(?:\/\S*\/)?(?:ba|z|da)?sh\b|\|\s*base64\s+(?:-d|-D|--decode)\b[^\n]*\|\s*(?:sudo\s+)?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby)\b|\b(?:xxd\s+-r|rev|tr\s+\S+\s+\S+|openssl\s+enc\s+-d|gunzip|zcat)\b[^\n]*\|\s*(?:ba|z|da)?sh\b|\beval\s+["']?\$\(\s*(?:echo|printf|base64|xxd)/i,
   },
@@ -266,7 +266,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "hidden_builtin",
     category: "obfuscation",
     severity: "high",
-    description: "reaches a dangerous function by a detour",
+    description: "calls a dangerous function indirectly",
     match:
       /getattr\(\s*(?:__builtins__|builtins|os|__import__)|__import__\(\s*["'](?:os|subprocess|socket|pty)["']\s*\)|globals\(\)\[\s*["']__|globalThis\[\s*["'](?:ev|Fun)|process\[\s*["']bind/i,
   },
@@ -292,7 +292,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "eval_of_input",
     category: "execution",
     severity: "high",
-    description: "runs text that came from outside as a program",
+    description: "runs untrusted text as a program",
     match:
       /\beval\(\s*(?:input\(|sys\.argv|process\.argv|request\.)|\bexec\(\s*(?:input\(|sys\.argv|request\.|open\([^\n]*\.read\(\))|yaml\.load\([^\n)]*\)(?![^\n]*Safe)|\bpickle\.loads?\(\s*(?:request|requests|urlopen)/i,
   },
@@ -307,10 +307,10 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "climbs_out",
+    id: "parent_paths",
     category: "traversal",
     severity: "high",
-    description: "climbs many folders up",
+    description: "a path with many parent folders",
     match: /(?:\.\.[/\\]){4,}/,
   },
   // mining
@@ -318,7 +318,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     id: "miner",
     category: "mining",
     severity: "critical",
-    description: "mines coins with this machine",
+    description: "mines cryptocurrency on this machine",
     match:
       /\bxmrig\b|\bminerd\b|\bcpuminer\b|\bstratum\+(?:tcp|ssl):\/\/|\bcoinhive\b|\bnicehash\b|--donate-level\b|\bmonero(?:ocean)?\b[^\n]*(?:pool|wallet|mine)/i,
   },

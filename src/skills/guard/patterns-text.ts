@@ -1,4 +1,4 @@
-// Patterns for words and secrets: what tries to steer the agent, and what carries secrets in or out.
+// Patterns for text and secrets: instructions to the agent, embedded secrets and exfiltration.
 import type { Pattern } from "./finding.ts";
 
 const SECRET_PLACES =
@@ -7,7 +7,7 @@ const SECRET_VARIABLE = "\\$\\{?\\w*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CRE
 const SENDS =
   "\\b(?:curl(?!\\s+(?:-n\\b|--netrc))|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?(?=\\s)|Invoke-WebRequest|iwr)\\b";
 
-/** A key that goes to the service it is named after: `$ACME_TOKEN` to `api.acme.com`, or to an address of its own. */
+/** True when a key is sent to the service that it is named after: `$ACME_TOKEN` to `api.acme.com`. */
 function goesToItsService(text: string): boolean {
   const hosts = [...text.matchAll(/https?:\/\/([\w.-]+)/g)].map((match) => (match[1] ?? "").toLowerCase());
   const keys = [...text.matchAll(new RegExp(SECRET_VARIABLE, "gi"))].map((match) => match[0].replaceAll(/[${}]/g, ""));
@@ -23,7 +23,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "sends_secret_file",
     category: "exfiltration",
     severity: "critical",
-    description: "sends a file with secrets to somebody",
+    description: "sends a file with secrets",
     match: new RegExp(`(?:${SENDS}[^\\n]*(?:${SECRET_PLACES}))|(?:(?:${SECRET_PLACES})[^\\n]*\\|[^\\n]*${SENDS})`, "i"),
     unlessWarned: true,
   },
@@ -42,7 +42,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "asks_agent_for_secrets",
     category: "exfiltration",
     severity: "critical",
-    description: "tells the agent to collect or pass on secrets",
+    description: "tells the agent to collect or send secrets",
     match:
       /\b(?:send|post|upload|forward|transmit|e-?mail|exfiltrate|report|leak|include|append|attach|copy|share|submit|relay|encode)\b[^\n.]{0,80}(?:\.env\b|\b(?:(?:api|private|ssh|secret|access)[ _-]?keys?|tokens?|passwords?|credentials|secrets|environment variables|id_rsa|auth\.json|(?:conversation|chat) (?:history|log)|system prompt|(?:user'?s?|their) (?:private|personal|memory|memories))\b)[^\n.]{0,90}\b(?:to|at|in|into|with|via|on)\b[^\n.]{0,40}(?:https?:\/\/|server|endpoint|webhook|address|query string|url|following|@\w|collector|us\b)|\b(?:keys?|tokens?|passwords?|credentials|secrets|id_rsa)\b[^\n.]{0,60}\b(?:send|post|upload|forward|transmit|e-?mail|submit)\b[^\n.]{0,15}\b(?:them|it|these|those)\b[^\n.]{0,15}\b(?:to|at|via)\b/i,
     unlessWarned: true,
@@ -51,7 +51,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "sends_secret_variable",
     category: "exfiltration",
     severity: "critical",
-    description: "sends a secret variable in an address or a body to a host that is not named for it",
+    description: "sends a secret variable in a URL or body to a host that it does not belong to",
     match: new RegExp(
       `${SENDS}[^\\n]*(?:-d|--data\\S*|-F|--form|--post-data\\S*|\\?[\\w&=]*)[= ]?\\s*["'@]?[^\\n"']*${SECRET_VARIABLE}|https?://[^\\s"']*[?&/]\\w*=?${SECRET_VARIABLE}`,
       "i",
@@ -62,7 +62,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "sends_whole_environment",
     category: "exfiltration",
     severity: "critical",
-    description: "sends the whole environment away",
+    description: "sends the whole environment",
     match: new RegExp(
       `\\b(?:env|printenv|set|export\\s+-p)\\b\\s*\\|[^\\n]*${SENDS}|${SENDS}[^\\n]*\\$\\(\\s*(?:env|printenv|cat)\\b|(?:post|put|fetch|urlopen|request)\\w*\\([^\\n]*(?:dict\\(os\\.environ\\)|os\\.environ\\b(?!\\s*(?:\\[|\\.get))|JSON\\.stringify\\(process\\.env\\)|\\.\\.\\.process\\.env|process\\.env\\s*[),}])`,
       "i",
@@ -72,7 +72,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "program_reads_all_variables",
     category: "exfiltration",
     severity: "high",
-    description: "a program goes through every environment variable",
+    description: "a program reads all environment variables",
     match:
       /for\s+\w+(?:\s*,\s*\w+)?\s+in\s+os\.environ\b|Object\.(?:keys|entries|values)\(process\.env\)|os\.environ\.(?:items|copy|values)\(|ENV\.(?:each|to_h|map)/i,
     where: "program",
@@ -81,7 +81,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "dns_exfiltration",
     category: "exfiltration",
     severity: "critical",
-    description: "smuggles data out in host names",
+    description: "sends data in host names",
     match:
       /\b(?:dig|nslookup|host|ping)\s+(?:[-+@]\S+\s+)*["']?[\w.-]*\$[({][^\s|;]*\.[a-z]|gethostbyname\(\s*f?["'][^\n]*\{/i,
   },
@@ -89,7 +89,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "image_exfiltration",
     category: "exfiltration",
     severity: "critical",
-    description: "an image or link whose address carries data from the conversation",
+    description: "an image or link whose URL contains data from the conversation",
     match:
       /!?\[[^\]\n]*\]\(\s*https?:\/\/[^)\s]*(?:\?|\/)[^)\s]*(?:\{\{?|\$\{|<|%7B|\[)\s*\w*(?:key|token|secret|data|context|conversation|history|prompt|env|memory|content|password|chat)\w*/i,
   },
@@ -97,7 +97,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "clipboard_or_screen",
     category: "exfiltration",
     severity: "high",
-    description: "takes the clipboard, the screen or the keys typed",
+    description: "captures the clipboard, the screen or the keyboard",
     match:
       /\b(?:pbpaste|xclip\s+-o|wl-paste|screencapture|scrot|import\s+-window\s+root|pynput|keylog\w*)\b[^\n]*(?:\||>|&&|curl|post)/i,
   },
@@ -106,16 +106,16 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "ignore_instructions",
     category: "injection",
     severity: "critical",
-    description: "tells the agent to drop its instructions",
+    description: "tells the agent to ignore its instructions",
     match:
       /\b(?:ignore|disregard|forget|(?:override|discard|bypass|drop)(?! (?:the|any|earlier|previous|other|existing) (?:\w+ )?(?:rules?|polic(?:y|ies)))|set aside|stop following|do not follow)\b[^\n.]{0,30}\b(?:all|any|every|previous|prior|above|earlier|preceding|your|the|existing|other|system)\b[^\n.]{0,25}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|constraints?|polic(?:y|ies)|safety|safeguards?|guardrails?|restrictions?|training)\b(?!\s+(?:that|which)?\s*(?:stands?|is|are|appears?|comes?|found|hidden)?\s*(?:in|inside|within|from)\s+(?:(?:the|a|any|such)\b\s*)?(?:papers?|pages?|documents?|mails?|e-?mails?|contents?|web ?sites?|materials?|results?|quoted|data|text (?:you|that|which)|$)(?:\b|$))/i,
     unlessWarned: true,
   },
   {
-    id: "hide_from_person",
+    id: "hides_from_user",
     category: "injection",
     severity: "critical",
-    description: "tells the agent to hide something from the person",
+    description: "tells the agent to hide something from the user",
     match:
       /\b(?:do not|don'?t|never|without|(?:must|may|should|shall) not)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?\b(?=[^\n.]{0,20}\b(?:this|these|that|the (?:step|section|command)))|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?!'s)(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
   },
@@ -149,16 +149,16 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "approval_bypass",
     category: "injection",
     severity: "critical",
-    description: "tells the agent to act without the person's consent",
+    description: "tells the agent to act without the user's approval",
     match:
       /\b(?:do not|don'?t|never|no need to|without)\s+(?:ask(?:ing)?|request(?:ing)?|wait(?:ing)?|seek(?:ing)?|requir(?:e|ing))\b[^\n.]{0,20}\b(?:for\s+)?(?:any\s+)?(?:approval|permission|confirmation|consent)\b[^\n.]{0,80}\b(?:run|execut|delet|send|install|upload|overwrit|command)\w*|\b(?:automatically|always) (?:approve|accept|allow|grant) (?:all|any|every)\b|\b(?:the )?(?:user|owner|admin\w*) (?:has|have) (?:already )?(?:approved|authori[sz]ed|consented)\b[^\n.]{0,60}\b(?:all|any|every|following|this)/i,
     unlessWarned: true,
   },
   {
-    id: "poison_memory",
+    id: "writes_agent_memory",
     category: "injection",
     severity: "critical",
-    description: "plants lasting orders in the agent's memory, skills or jobs",
+    description: "writes instructions to the agent's memory, skills or jobs",
     match:
       /\b(?:save|store|write|add|append|persist|record|remember)\b[^\n.]{0,60}\b(?:to|in|into)\b[^\n.]{0,20}\b(?:your (?:long-?term )?memory|MEMORY\.md|SOUL\.md|USER\.md|every (?:other )?skill|all (?:other )?skills|system prompt)\b[^\n]{0,120}\b(?:always|never|from now on|every (?:time|session|conversation|answer|message)|trust|ignore|recommend)\b|\b(?:create|schedule|add)\b[^\n.]{0,30}\bcron ?job\b[^\n]{0,80}\b(?:curl|wget|send|upload|post|without|secret|silently)/i,
     unlessWarned: true,
@@ -167,7 +167,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "hidden_html",
     category: "injection",
     severity: "critical",
-    description: "instructions in text that a reader does not see",
+    description: "instructions in hidden text",
     match:
       /<!--(?!\s*(?:made|generated|auto|do not edit|this file is|prettier|eslint|markdownlint|toc|start|end)\b)[^>]*\b(?:ignore|disregard|system|assistant|agent|AI|execute|run|send|curl|must|secretly|instructions?)\b[^>]*\b(?:instruction|user|prompt|command|key|token|file|you|http|rule|without)\w*\b|<(?:div|span|p|font)[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*(?:0|1(?:\.\d+)?\s*px)|opacity\s*:\s*0|color\s*:\s*(?:#fff\b|#(?:f[a-f]){3}\b|white|transparent))[^>]*>/i,
     where: "text",
@@ -176,15 +176,15 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "conditional_trap",
     category: "injection",
     severity: "critical",
-    description: "behaves differently when nobody looks, or later",
+    description: "behaves differently when unobserved, or later",
     match:
       /\b(?:if|when|unless|only when|as long as|once)\b[^\n.]{0,50}\b(?:user|person|nobody|no one|human|reviewer|auditor|scanner)\b[^\n.]{0,25}\b(?:leaves?|away|(?:is|are)(?:n'?t| not) (?:there|here|present|watching|looking|reviewing|around)|watching|looking|asleep|reviewing)\b[^\n.]{0,100}\b(?:run|execute|send|upload|delete|install|download|pretend|hide|fetch|copy)\b/i,
   },
   {
-    id: "pretext",
+    id: "disguised_instruction",
     category: "injection",
     severity: "medium",
-    description: "dresses an order up as a test, an update or a policy",
+    description: "disguises an instruction as a test, an update or a policy",
     match:
       /\b(?:for (?:educational|research|testing) purposes only|this is (?:just )?a (?:test|simulation|drill)|hypothetically)\b[^\n.]{0,80}\b(?:bypass|disable|exploit|credentials|password|malware|delete)\b|\b(?:mandatory|required|new) (?:security|compliance) (?:update|policy|patch)\b[^\n.]{0,60}\b(?:run|execute|install|send|paste)/i,
   },
@@ -193,7 +193,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "embedded_key",
     category: "credential_exposure",
     severity: "critical",
-    description: "carries a key that works somewhere",
+    description: "contains a key that looks valid",
     match:
       /-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY|\bghp_[A-Za-z0-9]{36}\b|\bgithub_pat_\w{30,}|\bsk-(?:ant-|proj-|or-v1-)?[A-Za-z0-9_-]{32,}|\bAKIA[A-Z2-7]{16}\b|\bxox[abprs]-\d{8,}-[\w-]{10,}|\bAIza[\w-]{35}\b|\bglpat-[\w-]{20}\b|\bnpm_[A-Za-z0-9]{36}\b/,
   },
@@ -201,7 +201,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "hardcoded_password",
     category: "credential_exposure",
     severity: "high",
-    description: "carries a password or key in clear",
+    description: "contains a clear-text password or key",
     match:
       /\b(?:password|passwd|api_?key|secret_?key|auth_?token|access_?token)\b\s*[:=]\s*["'](?!\s*["'])(?![^"']*(?:your|example|placeholder|changeme|xxx|\.\.\.|<|\$\{|\{\{|dummy|test|sample|redacted|\*\*\*))[A-Za-z0-9+/_=!@#%^&-]{12,}["']/i,
   },
@@ -209,7 +209,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     id: "claims_tools",
     category: "privilege_escalation",
     severity: "low",
-    description: "claims tools without asking",
+    description: "claims tools without approval",
     match: /^allowed-tools:\s*\S*(?:\*|Bash(?!\())/im,
   },
 ];

@@ -1,4 +1,4 @@
-// From trust and verdict to a decision. A dangerous verdict is never overridden.
+// Decides from trust and verdict. A dangerous verdict cannot be overridden.
 import type { GuardReport, GuardVerdict } from "./finding.ts";
 
 export type TrustLevel = "builtin" | "official" | "trusted" | "community" | "agent-created";
@@ -14,12 +14,12 @@ const POLICY: { readonly [trust in TrustLevel]: { readonly [verdict in GuardVerd
 
 export interface GuardDecision {
   readonly action: GuardAction;
-  /** A block that `--force` would lift. */
+  /** True when `--force` lifts the block. */
   readonly overridable: boolean;
   readonly reason: string;
 }
 
-function counted(report: GuardReport): string {
+function summarizeFindings(report: GuardReport): string {
   const serious = report.findings.filter((finding) => finding.severity !== "low");
   if (serious.length === 0) return "nothing found";
   const kinds = [...new Set(serious.map((finding) => finding.pattern_id))];
@@ -33,15 +33,15 @@ export function decide(
 ): GuardDecision {
   const action = POLICY[trust][report.verdict];
   const overridable = action === "block" && report.verdict !== "dangerous";
-  const reason = `${trust} skill, verdict ${report.verdict} (${counted(report)})`;
+  const reason = `${trust} skill, verdict ${report.verdict} (${summarizeFindings(report)})`;
   if (overridable && options.force) return { action: "allow", overridable, reason: `${reason}; allowed by --force` };
   return { action, overridable, reason };
 }
 
 const TRUSTED_REPOSITORIES = ["openai/skills", "anthropics/skills", "huggingface/skills"];
 
-/** Trust from a hub identifier. A trusted name counts only as a whole path component. */
-export function trustOf(identifier: string): TrustLevel {
+/** The trust level of a hub identifier. A trusted name must match a whole path component. */
+export function trustLevel(identifier: string): TrustLevel {
   const id = identifier.replace(/^(?:skills-sh|skills\.sh)\//, "");
   if (id === "builtin") return "builtin";
   if (id === "agent-created") return "agent-created";

@@ -1,12 +1,12 @@
-// Rules over what a text tells the agent: who gets what, what is kept from the person, whose word counts.
-import { NAMED_ONLY, SECRET_PLACE } from "./capabilities.ts";
+// Rules about instructions in prose: sending private data, hiding something from the user, false authority.
+import { NAMED_ONLY, SECRET_PATH } from "./capabilities.ts";
 import type { Hit } from "./flows.ts";
 import { isMentioned } from "./mention.ts";
 import {
   CLAIMS,
   CONCEALS,
   DESTINATION,
-  type Order,
+  type Instruction,
   OVERRIDES,
   PUBLIC_PLACE,
   SECRET_THING,
@@ -16,35 +16,35 @@ import type { Section, Sentence } from "./units.ts";
 
 const NEGATED =
   /\b(?:never|do not|don'?t|must not|may not|should not|cannot|can'?t|refuse|avoid|without (?:printing|sending|showing|reading)|nothing leaves|not (?:in|into|to) (?:logs?|chats?|git)|niemals|nunca|jamais|mai)\b|\bnothing\b[^.]{0,20}\b(?:leaves?|is sent)/i;
-/** An address of the person's own machine or network. */
-const OWN_PLACE = /https?:\/\/(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/gi;
+/** An address on the user's machine or network. */
+const LOCAL_URL = /https?:\/\/(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/gi;
 const HEADER =
   /\bauthori[sz]ation\b|\bbearer\b|\bheader\b|\bsign in\b|\blog in with\b|\bgitignore\b|\.pub\b|\bpublic (?:key|half|part)\b|\bproxy\b/i;
 
 const RULE = {
   leaves: {
-    id: "orders_secrets_out",
+    id: "instructs_sending_secrets",
     category: "exfiltration",
     severity: "critical",
-    description: "tells the agent to pass on secrets or private text",
+    description: "instructs the agent to send secrets or private text",
   },
   hidden: {
-    id: "hidden_order",
+    id: "hidden_instruction",
     category: "injection",
     severity: "critical",
-    description: "speaks to the agent in a place that the person does not see",
+    description: "instructs the agent in text that the user does not see",
   },
   tag: {
     id: "imitated_tag",
     category: "injection",
     severity: "critical",
-    description: "imitates the frame in which the system speaks",
+    description: "imitates a tag of the system prompt",
   },
   address: {
-    id: "address_carries_data",
+    id: "url_contains_data",
     category: "exfiltration",
     severity: "critical",
-    description: "a link or image whose address carries private data",
+    description: "a link or image whose URL contains private data",
   },
 } as const;
 
@@ -52,31 +52,31 @@ function names(text: string, pattern: RegExp): RegExpExecArray | undefined {
   return pattern.exec(text) ?? undefined;
 }
 
-/** A secret, a way to pass it on and somebody who gets it, in up to three sentences that belong together. */
-function passesOn(sentences: readonly Sentence[]): Sentence | undefined {
+/** A secret, a way to send it and a recipient, within three related sentences. */
+function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
   const counted = sentences.filter(
     ({ text }) => !/^\s*<(?:div|p|table|a|img|sup)\b/i.test(text) && !NEGATED.test(text) && !NAMED_ONLY.test(text),
   );
   const whole = counted
     .map(({ text }) => text)
     .join(" ")
-    .replaceAll(OWN_PLACE, "");
+    .replaceAll(LOCAL_URL, "");
   const readable = whole.replaceAll(/\b(?:into|in|to)\s+(?:the |your |its |a )?[`"']?\.env\b/gi, "");
-  const place = names(readable, SECRET_PLACE) ?? names(readable, SECRET_THING);
+  const place = names(readable, SECRET_PATH) ?? names(readable, SECRET_THING);
   if (!place || HEADER.test(whole) || !(TRANSMITS.test(whole) || /\bpublic (?:gist|paste)\b/i.test(whole)))
     return undefined;
   const away =
     DESTINATION.test(whole) ||
     (PUBLIC_PLACE.test(whole) && /\b(?:contents?|lines|text|values?|body|all of it|whole|everything)\b/i.test(whole));
-  return away ? counted.find(({ text }) => SECRET_PLACE.test(text) || SECRET_THING.test(text)) : undefined;
+  return away ? counted.find(({ text }) => SECRET_PATH.test(text) || SECRET_THING.test(text)) : undefined;
 }
 
-function ordersIn(sentence: Sentence, before: string): Order[] {
+function findInstructions(sentence: Sentence, before: string): Instruction[] {
   return [...CONCEALS, ...OVERRIDES, ...CLAIMS].filter(
-    (order) =>
-      order.match.test(sentence.text) &&
-      !order.unless?.test(sentence.text) &&
-      (!order.with || order.with.test(`${before} ${sentence.text}`)),
+    (instruction) =>
+      instruction.match.test(sentence.text) &&
+      !instruction.unless?.test(sentence.text) &&
+      (!instruction.with || instruction.with.test(`${before} ${sentence.text}`)),
   );
 }
 
@@ -86,7 +86,7 @@ const ORDERS =
 const SPEAKS_UP =
   /\b(?:note|message|instruction|order|notice|hint|reminder)s? (?:to|for) (?:the |any )?(?:AI|LLM|assistant|agent|model|bot)\b|\b(?:AI|LLM|assistant|agent|model) ?(?:reader|note)?\s*:|\bsystem (?:note|message|prompt)\b/i;
 
-function hiddenOrder(sentence: Sentence): boolean {
+function isHiddenInstruction(sentence: Sentence): boolean {
   if (!sentence.hidden) return false;
   if (SPEAKS_UP.test(sentence.text) && ORDERS.test(sentence.text)) return true;
   return (
@@ -105,14 +105,14 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
   if (!sentence) return [];
   const hits: Hit[] = [];
   const before = section.sentences.slice(Math.max(0, index - 3), index).map(({ text }) => text);
-  for (const order of ordersIn(sentence, before.join(" "))) {
-    const found = order.match.exec(sentence.text)?.[0] ?? "";
-    if (!isMentioned(lines, sentence.line, found)) hits.push({ ...order, ...sentence });
+  for (const instruction of findInstructions(sentence, before.join(" "))) {
+    const found = instruction.match.exec(sentence.text)?.[0] ?? "";
+    if (!isMentioned(lines, sentence.line, found)) hits.push({ ...instruction, ...sentence });
   }
-  const leaving = passesOn(section.sentences.slice(index, index + 3));
+  const leaving = sendsSecret(section.sentences.slice(index, index + 3));
   if (leaving && leaving === sentence) hits.push({ ...RULE.leaves, ...leaving });
   else if (leaving && index === 0) hits.push({ ...RULE.leaves, ...leaving });
-  if (hiddenOrder(sentence)) hits.push({ ...RULE.hidden, ...sentence });
+  if (isHiddenInstruction(sentence)) hits.push({ ...RULE.hidden, ...sentence });
   if (PLACEHOLDER.test(sentence.text) && CARRIED.test(sentence.text.slice(sentence.text.search(PLACEHOLDER))))
     hits.push({ ...RULE.address, ...sentence });
   if (
@@ -124,8 +124,8 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
   return hits;
 }
 
-/** Several doubtful orders to the agent in one place are one clear order. */
-function together(hits: readonly Hit[]): Hit[] {
+/** Several suspicious instructions close together count as one clear instruction. */
+function escalateCombined(hits: readonly Hit[]): Hit[] {
   const doubtful = hits.filter((hit) => hit.severity === "high" && hit.category === "injection");
   const kinds = new Set(doubtful.map((hit) => hit.id));
   return kinds.size < 2
@@ -133,7 +133,7 @@ function together(hits: readonly Hit[]): Hit[] {
     : hits.map((hit) => (doubtful.includes(hit) ? { ...hit, severity: "critical" } : hit));
 }
 
-/** `lines` are those of the file, to see what is only spoken about. */
+/** `lines` are the lines of the file, used to detect mere mentions. */
 export function proseHits(section: Section, lines: readonly string[]): Hit[] {
-  return together(section.sentences.flatMap((_, index) => sentenceHits(section, index, lines)));
+  return escalateCombined(section.sentences.flatMap((_, index) => sentenceHits(section, index, lines)));
 }

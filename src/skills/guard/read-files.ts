@@ -1,6 +1,7 @@
-// A folder as the guard wants it: every file with its mode, links with where they lead.
+// Reads a folder for the guard: every file with its mode, every link with its target.
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { SkillFile } from "./finding.ts";
 
 const MAX_READ = 4 * 1024 * 1024;
@@ -8,11 +9,10 @@ const MAX_ENTRIES = 2_000;
 
 function linkState(dir: string, path: string): "inside" | "outside" | "broken" {
   if (!statSync(path, { throwIfNoEntry: false })) return "broken";
-  const inside = relative(realpathSync(dir), realpathSync(path));
-  return inside === ".." || inside.startsWith(`..${sep}`) ? "outside" : "inside";
+  return isPathInside(realpathSync(path), realpathSync(dir)) ? "inside" : "outside";
 }
 
-/** Hidden files included; `.git` is left out. Huge files come with their first megabytes. */
+/** Includes hidden files but not `.git`. Only the first megabytes of huge files are read. */
 export function readSkillFiles(dir: string): SkillFile[] {
   const files: SkillFile[] = [];
   const walk = (at: string): void => {

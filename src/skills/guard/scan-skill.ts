@@ -1,20 +1,25 @@
-// The guard: reads a skill as the agent and the machine would, and says how far to trust it. Pure: files in, report out.
-import { type Finding, type GuardReport, type Pattern, type SkillFile, verdictOf } from "./finding.ts";
-import { findingOf, flowHits } from "./flows.ts";
-import { isMentioned, isSpecimen, isWarned } from "./mention.ts";
+// The guard: scans the files of a skill and returns a report. Pure: no I/O.
+import { computeVerdict, type Finding, type GuardReport, type Pattern, type SkillFile } from "./finding.ts";
+import { flowHits, toFinding } from "./flows.ts";
+import { isExample, isMentioned, isWarned } from "./mention.ts";
 import { COMMAND_PATTERNS } from "./patterns-commands.ts";
-import { ORDER_PATTERNS } from "./patterns-orders.ts";
+import { INSTRUCTION_PATTERNS } from "./patterns-instructions.ts";
 import { SCOPE_PATTERNS } from "./patterns-scope.ts";
 import { TEXT_PATTERNS } from "./patterns-text.ts";
 import { proseHits } from "./prose.ts";
-import { bytesOf, isScript, structureFindings } from "./structure.ts";
-import { unitsOf } from "./units.ts";
-import { hasInvisible, type View, viewsOf } from "./views.ts";
+import { fileBytes, isScript, structureFindings } from "./structure.ts";
+import { splitUnits } from "./units.ts";
+import { hasInvisible, textViews, type View } from "./views.ts";
 
-const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS, ...ORDER_PATTERNS, ...SCOPE_PATTERNS];
+const PATTERNS: readonly Pattern[] = [
+  ...COMMAND_PATTERNS,
+  ...TEXT_PATTERNS,
+  ...INSTRUCTION_PATTERNS,
+  ...SCOPE_PATTERNS,
+];
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
-/** Longer lines are read in overlapping windows: an expression's time grows faster than its text. */
+/** Longer lines are scanned in overlapping windows, because matching time grows faster than the length. */
 const WINDOW = 2_000;
 const OVERLAP = 300;
 
@@ -22,7 +27,7 @@ interface Source {
   readonly file: string;
   readonly program: boolean;
   readonly lines: readonly string[];
-  /** Lines inside code fences of a text. */
+  /** The lines inside code fences. */
   readonly code: ReadonlySet<number>;
 }
 
@@ -52,7 +57,7 @@ function tryPattern(pattern: Pattern, view: View, source: Source): Finding | und
     !source.program &&
     !decoded &&
     (source.code.has(view.line)
-      ? pattern.category === "injection" && isSpecimen(source.lines, view.line)
+      ? pattern.category === "injection" && isExample(source.lines, view.line)
       : isMentioned(source.lines, view.line, match[0].trim()));
   return {
     pattern_id: pattern.id,
@@ -69,7 +74,7 @@ function invisibleFindings(text: string, file: string): Finding[] {
   const found: Finding[] = [];
   text.split("\n").forEach((line, index) => {
     const runs = hasInvisible(index === 0 ? line.replace(/^\ufeff/, "") : line);
-    const hidden = (runs ?? []).filter((char) => !isHonest(line, char));
+    const hidden = (runs ?? []).filter((char) => !isLegitimate(line, char));
     if (hidden.length === 0) return;
     const tags = hidden.some((char) => (char.codePointAt(0) ?? 0) >= 0xe0000);
     const reorders = hidden.some((char) => /[\u202d\u202e]/.test(char));
@@ -83,14 +88,14 @@ function invisibleFindings(text: string, file: string): Finding[] {
         .map((char) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}`)
         .join(" ")
         .slice(0, MAX_MATCH),
-      description: "characters that a reader cannot see",
+      description: "invisible characters",
     });
   });
   return found;
 }
 
-/** Joiners inside emoji and in scripts that need them. */
-function isHonest(line: string, char: string): boolean {
+/** Joiners in emoji and in writing systems that need them. */
+function isLegitimate(line: string, char: string): boolean {
   if (char === "\u200d" || char === "\u200c")
     return /[\p{Extended_Pictographic}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u.test(
       line,
@@ -102,7 +107,7 @@ function isHonest(line: string, char: string): boolean {
   return char === "\u00ad";
 }
 
-function windowsOf(view: View): View[] {
+function splitWindows(view: View): View[] {
   if (view.text.length <= WINDOW) return [view];
   const windows: View[] = [];
   for (let at = 0; at < view.text.length; at += WINDOW - OVERLAP)
@@ -114,11 +119,11 @@ function scanText(text: string, path: string): Finding[] {
   const lines = text.split("\n");
   const source: Source = { file: path, program: isScript(path, text), lines, code: codeLines(text) };
   const findings = new Map<string, Finding>();
-  const units = unitsOf(path, text);
+  const units = splitUnits(path, text);
   const folded = units.programs.flatMap((program) =>
     program.lines.map((line): View => ({ line: line.line, text: line.text, how: "folded" })),
   );
-  for (const view of [...viewsOf(text, source.program), ...folded].flatMap(windowsOf)) {
+  for (const view of [...textViews(text, source.program), ...folded].flatMap(splitWindows)) {
     for (const pattern of PATTERNS) {
       const finding = tryPattern(pattern, view, source);
       const key = finding ? `${finding.pattern_id}:${finding.line}` : "";
@@ -126,32 +131,32 @@ function scanText(text: string, path: string): Finding[] {
     }
   }
   const hits = [...units.programs.flatMap(flowHits), ...units.sections.flatMap((section) => proseHits(section, lines))];
-  const told = new Set(
+  const reported = new Set(
     [...findings.values()].map((finding) => `${finding.severity}:${finding.category}:${finding.line}`),
   );
   for (const hit of hits) {
-    // A rule that says the same of the same line adds nothing for the reader.
-    if (told.has(`${hit.severity}:${hit.category}:${hit.line}`)) continue;
+    // Skip findings that repeat another one on the same line.
+    if (reported.has(`${hit.severity}:${hit.category}:${hit.line}`)) continue;
     const key = `${hit.id}:${hit.line}`;
-    if (!findings.has(key)) findings.set(key, findingOf(hit, path));
+    if (!findings.has(key)) findings.set(key, toFinding(hit, path));
   }
   return [...findings.values(), ...invisibleFindings(text, path)];
 }
 
-function textOf(file: SkillFile): string | undefined {
+function decodeText(file: SkillFile): string | undefined {
   if (file.link) return undefined;
-  const bytes = bytesOf(file);
+  const bytes = fileBytes(file);
   if (bytes.subarray(0, 8_192).includes(0)) return undefined;
   return new TextDecoder().decode(bytes.subarray(0, MAX_SCANNED));
 }
 
-/** Every file is read whatever its name says; binaries are judged by what they are. */
+/** Scans every file, whatever its extension; binaries are checked by type. */
 export function scanSkill(files: readonly SkillFile[]): GuardReport {
   const findings = structureFindings(files);
   for (const file of files) {
-    const text = textOf(file);
+    const text = decodeText(file);
     if (text !== undefined) findings.push(...scanText(text, file.path));
   }
-  const bytes = files.reduce((sum, file) => sum + bytesOf(file).length, 0);
-  return { verdict: verdictOf(findings), findings, files: files.length, bytes };
+  const bytes = files.reduce((sum, file) => sum + fileBytes(file).length, 0);
+  return { verdict: computeVerdict(findings), findings, files: files.length, bytes };
 }

@@ -1,4 +1,4 @@
-// What a skill is made of, before anybody reads it: sizes, programs without source, links, modes.
+// Checks the structure of a skill: sizes, compiled programs, links, modes.
 import type { Finding, SkillFile } from "./finding.ts";
 
 const MAX_FILES = 50;
@@ -9,7 +9,7 @@ const PROGRAM_SUFFIX =
 const ARCHIVE_SUFFIX = /\.(?:zip|tar|gz|tgz|bz2|xz|7z|rar|zst|whl|egg)$/i;
 const SCRIPT_SUFFIX =
   /\.(?:py|sh|bash|zsh|fish|js|mjs|cjs|jsx|ts|mts|cts|tsx|rb|pl|pm|php|lua|r|jl|ps1|psm1|awk|go|rs|applescript|scpt)$/i;
-/** First bytes of programs that run without a source: ELF, Mach-O, PE, Java. */
+/** First bytes of compiled programs: ELF, Mach-O, PE, Java. */
 const MAGICS: readonly (readonly number[])[] = [
   [0x7f, 0x45, 0x4c, 0x46],
   [0xcf, 0xfa, 0xed, 0xfe],
@@ -17,7 +17,7 @@ const MAGICS: readonly (readonly number[])[] = [
   [0x4d, 0x5a, 0x90, 0x00],
 ];
 
-export function bytesOf(file: SkillFile): Uint8Array {
+export function fileBytes(file: SkillFile): Uint8Array {
   return typeof file.content === "string" ? new TextEncoder().encode(file.content) : file.content;
 }
 
@@ -28,7 +28,7 @@ export function isScript(path: string, text: string): boolean {
 const SETTINGS_SUFFIX =
   /\.(?:ya?ml|json|toml|ini|cfg|conf|service|timer|desktop|plist|xml|mk|gradle)$|(?:^|\/)(?:Makefile|Dockerfile|Justfile|Procfile|Rakefile|Gemfile|\.\w+rc)$/i;
 
-/** Scripts, and files whose lines a program runs. */
+/** Scripts, and configuration files whose lines are run. */
 export function isProgram(path: string, text: string): boolean {
   return isScript(path, text) || SETTINGS_SUFFIX.test(path);
 }
@@ -42,38 +42,40 @@ function linkFindings(link: NonNullable<SkillFile["link"]>): Draft[] {
         pattern_id: "escaping_link",
         severity: "critical",
         match: link.target,
-        description: "a link that leads outside",
+        description: "a symbolic link that points outside the skill",
       },
     ];
   if (link.state === "broken")
-    return [{ pattern_id: "broken_link", severity: "medium", match: link.target, description: "a link to nothing" }];
+    return [
+      { pattern_id: "broken_link", severity: "medium", match: link.target, description: "a broken symbolic link" },
+    ];
   return [];
 }
 
 function fileFindings(file: SkillFile): Draft[] {
   if (file.link) return linkFindings(file.link);
-  const bytes = bytesOf(file);
+  const bytes = fileBytes(file);
   const found: Draft[] = [];
   if (/(?:^|\/)\.\.(?:\/|$)|^\/|^[A-Za-z]:|\\/.test(file.path))
     found.push({
       pattern_id: "escaping_path",
       severity: "critical",
       match: file.path,
-      description: "a path that leads outside",
+      description: "a path that points outside the skill",
     });
   if (PROGRAM_SUFFIX.test(file.path) || MAGICS.some((magic) => magic.every((byte, index) => bytes[index] === byte)))
     found.push({
       pattern_id: "binary_program",
       severity: "critical",
       match: file.path,
-      description: "a program without source",
+      description: "a compiled program",
     });
   if (ARCHIVE_SUFFIX.test(file.path))
     found.push({
       pattern_id: "archive",
       severity: "high",
       match: file.path,
-      description: "an archive that hides its files",
+      description: "an archive, whose files are not scanned",
     });
   if (bytes.length > MAX_FILE)
     found.push({
@@ -88,25 +90,25 @@ function fileFindings(file: SkillFile): Draft[] {
       pattern_id: "unexpected_exec_bit",
       severity: "medium",
       match: file.path,
-      description: "may be executed but is no script",
+      description: "is executable but not a script",
     });
   if (file.mode !== undefined && (file.mode & 0o6000) !== 0)
     found.push({
       pattern_id: "suid_bit",
       severity: "critical",
       match: file.path,
-      description: "runs with its owner's rights",
+      description: "runs with the permissions of its owner",
     });
   return found;
 }
 
 export function structureFindings(files: readonly SkillFile[]): Finding[] {
-  const place = (file: string, draft: Draft): Finding => ({ ...draft, category: "structure", file, line: 0 });
-  const findings = files.flatMap((file) => fileFindings(file).map((draft) => place(file.path, draft)));
-  const total = files.reduce((sum, file) => sum + bytesOf(file).length, 0);
+  const toFinding = (file: string, draft: Draft): Finding => ({ ...draft, category: "structure", file, line: 0 });
+  const findings = files.flatMap((file) => fileFindings(file).map((draft) => toFinding(file.path, draft)));
+  const total = files.reduce((sum, file) => sum + fileBytes(file).length, 0);
   if (files.length > MAX_FILES)
     findings.push(
-      place("", {
+      toFinding("", {
         pattern_id: "many_files",
         severity: "medium",
         match: String(files.length),
@@ -115,7 +117,7 @@ export function structureFindings(files: readonly SkillFile[]): Finding[] {
     );
   if (total > MAX_TOTAL)
     findings.push(
-      place("", {
+      toFinding("", {
         pattern_id: "large_skill",
         severity: "high",
         match: `${total} bytes`,
@@ -124,7 +126,12 @@ export function structureFindings(files: readonly SkillFile[]): Finding[] {
     );
   if (!files.some((file) => file.path === "SKILL.md"))
     findings.push(
-      place("", { pattern_id: "no_skill_file", severity: "medium", match: "", description: "there is no SKILL.md" }),
+      toFinding("", {
+        pattern_id: "no_skill_file",
+        severity: "medium",
+        match: "",
+        description: "there is no SKILL.md",
+      }),
     );
   return findings;
 }

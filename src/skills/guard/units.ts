@@ -1,4 +1,4 @@
-// A file as the pieces that act: programs with whole lines, and prose by sections and sentences.
+// Splits a file into units: code with complete lines, and prose by sections and sentences.
 import { foldLines } from "./fold.ts";
 import { isMentioned, isWarned } from "./mention.ts";
 import { isProgram } from "./structure.ts";
@@ -6,23 +6,23 @@ import { respelled, unmasked } from "./views.ts";
 
 export interface CodeLine {
   readonly line: number;
-  /** Words put together, continued lines joined. */
+  /** Folded, with continuation lines joined. */
   readonly text: string;
 }
 
 export interface Program {
   readonly file: string;
   readonly lines: readonly CodeLine[];
-  /** All of it as it stands, to see which words appear only when they are put together. */
+  /** The original text, to detect words that appear only after folding. */
   readonly raw: string;
-  /** Commands in the text of a skill, not a file of its own. */
+  /** Commands in the text of a skill, not a separate file. */
   readonly inText: boolean;
 }
 
 export interface Sentence {
   readonly line: number;
   readonly text: string;
-  /** In an HTML comment or in the front matter: the person does not see it. */
+  /** In an HTML comment or the front matter, which the user does not see. */
   readonly hidden: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Section {
 
 const CONTINUES = /(?:\\|\||&&)\s*$/;
 
-/** Joins continued lines; comments that fill a line are dropped: they do nothing. */
+/** Joins continuation lines and drops comment lines. */
 function logical(lines: readonly CodeLine[]): CodeLine[] {
   const joined: { line: number; text: string }[] = [];
   let open = false;
@@ -47,7 +47,7 @@ function logical(lines: readonly CodeLine[]): CodeLine[] {
   return joined;
 }
 
-function programOf(file: string, lines: readonly CodeLine[], inText: boolean): Program {
+function buildProgram(file: string, lines: readonly CodeLine[], inText: boolean): Program {
   const whole = logical(lines);
   const folded = foldLines(whole.map((line) => line.text));
   return {
@@ -93,7 +93,7 @@ function readProse(reader: Reader, line: string, number: number): void {
   reader.paragraph.push(line.trim().replace(/^(?:[-*+]|\d+[.)]|#{1,6}|>)\s+/, ""));
 }
 
-/** `![x][q]` with the address that `[q]: …` gives further down. */
+/** Resolves `![x][q]` with the URL of `[q]: …`. */
 function withAddresses(text: string): string {
   const places = new Map(
     [...text.matchAll(/^\s{0,3}\[([^\]\n]+)\]:\s*<?(\S+?)>?\s*$/gm)].map((match) => [match[1] ?? "", match[2] ?? ""]),
@@ -105,7 +105,7 @@ function withAddresses(text: string): string {
   });
 }
 
-/** Fenced and indented lines and commands between backticks are programs; the rest is prose. */
+/** Fenced and indented lines and commands in backticks are code; the rest is prose. */
 function readText(file: string, text: string): { programs: Program[]; sections: Section[] } {
   const reader: Reader = {
     lines: withAddresses(text).split("\n"),
@@ -135,13 +135,13 @@ function readText(file: string, text: string): { programs: Program[]; sections: 
   closeParagraph(reader);
   const code = [...reader.code].sort((a, b) => a.line - b.line);
   return {
-    programs: code.length > 0 ? [programOf(file, code, true)] : [],
+    programs: code.length > 0 ? [buildProgram(file, code, true)] : [],
     sections: reader.sections.filter((list) => list.length > 0).map((sentences) => ({ file, sentences })),
   };
 }
 
-export function unitsOf(file: string, text: string): { programs: Program[]; sections: Section[] } {
+export function splitUnits(file: string, text: string): { programs: Program[]; sections: Section[] } {
   if (!isProgram(file, text)) return readText(file, text);
   const lines = text.split("\n").map((line, index) => ({ line: index + 1, text: line }));
-  return { programs: [programOf(file, lines, false)], sections: [] };
+  return { programs: [buildProgram(file, lines, false)], sections: [] };
 }

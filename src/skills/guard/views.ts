@@ -1,11 +1,11 @@
-// The same text in the forms in which it would be understood: continued lines joined, look-alikes folded, blobs decoded.
+// Alternative readings of a text: joined continuation lines, replaced look-alike letters, decoded blobs.
 
 import { backwards, decodedIn, rot13, unescaped } from "./decode.ts";
 
 export interface View {
   readonly line: number;
   readonly text: string;
-  /** How the form was reached; empty for the text as it stands. */
+  /** How this reading was produced; empty for the original text. */
   readonly how: "" | "joined" | "unmasked" | "decoded" | "paragraph" | "folded";
 }
 
@@ -22,7 +22,7 @@ export function hasInvisible(text: string): RegExpMatchArray | null {
   return text.match(INVISIBLE);
 }
 
-/** Words of other scripts stay as they are: only those that mix scripts, or could be Latin throughout, are folded. */
+/** Replaces look-alikes only in words that mix scripts or could be entirely Latin. */
 function latin(word: string, foreign: boolean): string {
   const letters = [...word];
   if (!letters.some((char) => LOOKALIKES.has(char))) return word;
@@ -31,14 +31,14 @@ function latin(word: string, foreign: boolean): string {
   return mixed || passes ? letters.map((char) => LOOKALIKES.get(char) ?? char).join("") : word;
 }
 
-/** Whether a text has words in another script that cannot be taken for Latin ones. */
+/** True when a text has words in another script that do not look Latin. */
 function isForeign(text: string): boolean {
   return [...text].some(
     (char) => /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(char) && !LOOKALIKES.has(char),
   );
 }
 
-/** Without invisible characters, with plain letters, and without the quotes that split a word (`c""url`, `w\get`). */
+/** Removes invisible characters and quotes inside words (`c""url`, `w\get`), and normalises letters. */
 export function unmasked(text: string): string {
   const plain = text.normalize("NFKC").replaceAll(INVISIBLE, "");
   const foreign = isForeign(plain);
@@ -48,7 +48,7 @@ export function unmasked(text: string): string {
     .replaceAll(/(?<=\w)\$@(?=\w)/g, "");
 }
 
-/** Letters written one by one (`i g n o r e`), and digits in the place of letters (`1gn0r3`). */
+/** Joins separated letters (`i g n o r e`) and replaces digits used as letters (`1gn0r3`). */
 export function respelled(text: string): string {
   const closed = text.replaceAll(/(?<![\w'])(?:[a-z][ ._*-]){4,}[a-z](?![\w'])/gi, (run) =>
     run.replaceAll(/[ ._*-]/g, ""),
@@ -61,16 +61,16 @@ export function respelled(text: string): string {
 const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" };
 const COMMON = /\b(?:the|and|your|of|to|all|this|that|file|send|instructions?|ignore|user|run|with|https?)\b/gi;
 
-/** Text under a simple cipher reads like language once it is turned; honest text does not. */
-export function turned(text: string): string | undefined {
+/** Decoded ROT13 or reversed text that looks like language; ordinary text does not after this transformation. */
+export function decipher(text: string): string | undefined {
   if (text.length < 16) return undefined;
   const words = (candidate: string): number => candidate.match(COMMON)?.length ?? 0;
   const own = words(text);
   return [rot13(text), backwards(text)].find((candidate) => words(candidate) >= 3 && words(candidate) > 2 * own);
 }
 
-/** Prose that was wrapped is read as one sentence; lines that end in `\`, `|` or `&&` go on. */
-export function viewsOf(text: string, program: boolean): View[] {
+/** Joins wrapped prose, and lines that end in `\`, `|` or `&&`. */
+export function textViews(text: string, program: boolean): View[] {
   const lines = text.split("\n");
   const views: View[] = [];
   let start = 0;
@@ -86,7 +86,7 @@ export function viewsOf(text: string, program: boolean): View[] {
     views.push({ line: index + 1, text: line, how: "" });
     const plain = program ? unmasked(line) : respelled(unmasked(unescaped(line)));
     if (plain !== line) views.push({ line: index + 1, text: plain, how: "unmasked" });
-    const turnedLine = turned(line);
+    const turnedLine = decipher(line);
     for (const decoded of [...decodedIn(line), ...(turnedLine ? [turnedLine] : [])])
       views.push({ line: index + 1, text: decoded, how: "decoded" });
     if (/(?:\\|\||&&)\s*$/.test(line) && !line.startsWith("|")) {

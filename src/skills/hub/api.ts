@@ -1,64 +1,14 @@
-// What `hermes skills` does with skills from outside: find, look at, install, check, update, remove, carry over, publish.
+// Actions of `hermes skills` on the hub: search, inspect, install, check, update, remove, export, import, publish.
 
-import { openHub } from "../../app/open-hub.ts";
 import { UserError } from "../../core/failure.ts";
-import type { Home } from "../../core/home.ts";
-import type { FileChange } from "./changes.ts";
+import type { InstallConsent, InstallOptions, InstallOutcome, InstallPlan, SkillHub } from "../../core/skill-hub.ts";
 import type { AuditRow, CheckRow, Hub } from "./hub.ts";
-import type { Put } from "./put.ts";
 import { HubRefusal } from "./refusal.ts";
-import type { Found } from "./router.ts";
+import type { SearchResult } from "./router.ts";
 import { exportSnapshot, parseSnapshot, type SnapshotFile } from "./snapshot-file.ts";
 import { githubSource } from "./sources/github.ts";
 import type { Staged } from "./stage.ts";
 import { parseRepo, type Tap, Taps } from "./taps.ts";
-
-/** A skill on trial, as a person is shown it before they decide. */
-export interface InstallPlan {
-  readonly name: string;
-  readonly category: string;
-  readonly description: string;
-  readonly version: string;
-  readonly source: string;
-  readonly identifier: string;
-  readonly trust: string;
-  readonly verdict: string;
-  readonly action: string;
-  /** A block that `--force` would lift. */
-  readonly overridable: boolean;
-  readonly reason: string;
-  readonly findings: readonly {
-    readonly severity: string;
-    readonly what: string;
-    readonly file: string;
-    readonly line: number;
-    readonly match: string;
-  }[];
-  readonly files: readonly string[];
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly needs: readonly string[];
-  /** A copy to read; it goes when the decision is made. */
-  readonly folder: string;
-  /** What would change in the one that is installed; everything is new otherwise. */
-  readonly changes: readonly FileChange[];
-  /** Files of the installed one that the person edited. */
-  readonly edits: readonly string[];
-  readonly edited: boolean;
-}
-
-export interface InstallOptions {
-  readonly name?: string | undefined;
-  readonly category?: string | undefined;
-  readonly force?: boolean | undefined;
-}
-
-/** The person's answer to a plan; `overwrite` also gives up their edits of the installed one. */
-export type Consent = (plan: InstallPlan) => Promise<"no" | "yes" | "overwrite">;
-
-export type InstallOutcome =
-  | { readonly done: true; readonly plan: InstallPlan; readonly put: Put }
-  | { readonly done: false; readonly plan: InstallPlan };
 
 export interface ImportRow {
   readonly name: string;
@@ -67,23 +17,21 @@ export interface ImportRow {
   readonly reason?: string | undefined;
 }
 
-export interface HubActions {
-  search(query: string, options: { readonly source?: string | undefined; readonly limit: number }): Promise<Found>;
-  /** Throws HubRefusal for what may not be installed, after `show` saw why. */
-  install(identifier: string, options: InstallOptions, consent: Consent): Promise<InstallOutcome>;
-  /** The plan and the text of SKILL.md; nothing stays behind. */
-  inspect(identifier: string): Promise<InstallPlan & { readonly text: string }>;
+export interface HubActions extends SkillHub {
+  search(
+    query: string,
+    options: { readonly source?: string | undefined; readonly limit: number },
+  ): Promise<SearchResult>;
   check(name?: string): Promise<readonly CheckRow[]>;
   audit(name?: string): Promise<readonly AuditRow[]>;
-  /** Fetches, scans and offers one that changed at its source. */
-  update(name: string, options: InstallOptions, consent: Consent): Promise<InstallOutcome>;
-  /** Throws UserError for one that did not come from a hub. */
-  mustBeInstalled(name: string): Promise<void>;
-  uninstall(name: string, options: { readonly forget: boolean; readonly overwrite: boolean }): Promise<void>;
+  /** Fetches and scans the current version, then installs it with consent. */
+  update(name: string, options: InstallOptions, consent: InstallConsent): Promise<InstallOutcome>;
+  /** Throws UserError when the skill was not installed from a hub. */
+  requireInstalled(name: string): Promise<void>;
   exportSnapshot(): Promise<SnapshotFile>;
-  importSnapshot(text: string, options: InstallOptions, consent: Consent): Promise<readonly ImportRow[]>;
+  importSnapshot(text: string, options: InstallOptions, consent: InstallConsent): Promise<readonly ImportRow[]>;
   taps(): Promise<readonly (Tap & { readonly own: boolean })[]>;
-  /** How many skills it has; throws when it cannot be read or has none. */
+  /** Returns the number of skills; throws when the repository cannot be read or has none. */
   addTap(
     repo: string,
     path: string,
@@ -102,11 +50,11 @@ export interface PublishOptions {
 export interface PublishOutcome {
   readonly name: string;
   readonly verdict: string;
-  /** A folder, or the address of a pull request. */
+  /** A folder, or the URL of a pull request. */
   readonly where: string;
 }
 
-function needsOf({ header }: Staged): string[] {
+function listRequirements({ header }: Staged): string[] {
   return [
     ...header.variables.filter((variable) => !variable.optional).map((variable) => variable.name),
     ...header.credentialFiles.map((file) => file.path),
@@ -114,7 +62,7 @@ function needsOf({ header }: Staged): string[] {
   ];
 }
 
-async function planOf(hub: Hub, staged: Staged): Promise<InstallPlan> {
+async function buildPlan(hub: Hub, staged: Staged): Promise<InstallPlan> {
   const { bundle, header, report, decision } = staged;
   const entry = (await hub.installed()).get(staged.name);
   const local = entry ? hub.local(staged.name, entry) : undefined;
@@ -140,7 +88,7 @@ async function planOf(hub: Hub, staged: Staged): Promise<InstallPlan> {
     files: bundle.files.map((file) => file.path),
     bytes: report.bytes,
     sha256: staged.print.pin,
-    needs: needsOf(staged),
+    needs: listRequirements(staged),
     folder: staged.folder,
     changes: local?.dir ? await hub.changes(staged) : [],
     edits: local?.edits ?? [],
@@ -148,46 +96,46 @@ async function planOf(hub: Hub, staged: Staged): Promise<InstallPlan> {
   };
 }
 
-function refusalOf(plan: InstallPlan): HubRefusal {
+function createRefusal(plan: InstallPlan): HubRefusal {
   return new HubRefusal(
     `${plan.name} is not installed: ${plan.reason}`,
     plan.overridable
-      ? "Read the findings. If you trust it all the same: add --force."
+      ? "Read the findings. To install it anyway, add --force."
       : plan.verdict === "dangerous"
-        ? "A dangerous skill is not installed, with --force neither."
+        ? "A dangerous skill cannot be installed, not even with --force."
         : "Nothing was installed.",
   );
 }
 
-interface Trial {
+interface InstallRequest {
   readonly options: InstallOptions;
-  readonly consent: Consent;
+  readonly consent: InstallConsent;
   readonly replace: boolean;
-  /** Throws when the fetched skill is not the one that was asked for. */
+  /** Throws when the fetched skill is not the expected one. */
   check?(staged: Staged): void;
 }
 
-/** Quarantine is empty again afterwards, whatever happens. */
-async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<InstallOutcome> {
-  const { options, consent, replace } = trial;
+/** Always removes the staged copy from quarantine, also after a failure. */
+async function installWithConsent(hub: Hub, identifier: string, request: InstallRequest): Promise<InstallOutcome> {
+  const { options, consent, replace } = request;
   const staged = await hub.stage(identifier, options);
   try {
-    trial.check?.(staged);
-    const plan = await planOf(hub, staged);
+    request.check?.(staged);
+    const plan = await buildPlan(hub, staged);
     const present = (await hub.installed()).get(staged.name);
     if (!replace && present && hub.local(staged.name, present).dir !== undefined)
-      throw new UserError(`${staged.name} is installed already, from ${present.identifier}`, {
-        hint: `Newest version: hermes skills update ${staged.name}. Under another name: --name NAME. Again: --force.`,
+      throw new UserError(`${staged.name} is already installed, from ${present.identifier}`, {
+        hint: `To update it: hermes skills update ${staged.name}. To install it under another name: --name NAME. To reinstall it: --force.`,
       });
     if (plan.action !== "allow") {
-      // The findings are shown; there is nothing to agree to.
+      // Only shows the findings; the answer is ignored.
       await consent(plan);
-      throw refusalOf(plan);
+      throw createRefusal(plan);
     }
     const answer = await consent(plan);
     if (answer === "no") return { done: false, plan };
-    const put = await hub.install(staged, { replace, overwrite: answer === "overwrite" });
-    return { done: true, plan, put };
+    const installed = await hub.install(staged, { replace, overwrite: answer === "overwrite" });
+    return { done: true, plan, installed };
   } finally {
     await hub.discard(staged);
   }
@@ -197,7 +145,7 @@ async function importOne(
   hub: Hub,
   skill: SnapshotFile["skills"][number],
   options: InstallOptions,
-  consent: Consent,
+  consent: InstallConsent,
 ): Promise<ImportRow> {
   const row = { name: skill.name, identifier: skill.identifier };
   const entry = (await hub.installed()).get(skill.name);
@@ -211,9 +159,9 @@ async function importOne(
     const own = { ...options, name: skill.name, ...(skill.category ? { category: skill.category } : {}) };
     const check = (staged: Staged) => {
       differs = changed(staged);
-      if (differs && !options.force) throw new HubRefusal("it is not what it was when the snapshot was made");
+      if (differs && !options.force) throw new HubRefusal("it changed since the snapshot was made");
     };
-    const outcome = await tryOut(hub, skill.identifier, {
+    const outcome = await installWithConsent(hub, skill.identifier, {
       options: own,
       consent,
       replace: options.force ?? false,
@@ -231,7 +179,7 @@ async function publish(hub: Hub, path: string, options: PublishOptions): Promise
   const publication = await preparePublication(path, { force: options.force });
   const { name, report } = publication;
   if (options.to === "github") {
-    if (!options.repo) throw new UserError("which repository?", { hint: "Add --repo OWNER/REPO.", exitCode: 2 });
+    if (!options.repo) throw new UserError("no repository given", { hint: "Add --repo OWNER/REPO.", exitCode: 2 });
     const { publishToGitHub } = await import("./publish-github.ts");
     return {
       name,
@@ -240,12 +188,12 @@ async function publish(hub: Hub, path: string, options: PublishOptions): Promise
     };
   }
   if (!options.dir)
-    throw new UserError("where to?", {
+    throw new UserError("no target folder given", {
       hint: "Add --dir DIR for a folder, --to site --dir DIR for a web site, or --repo OWNER/REPO for GitHub.",
       exitCode: 2,
     });
-  const put = options.to === "site" ? publishToSite : publishToFolder;
-  return { name, verdict: report.verdict, where: await put(options.dir, publication) };
+  const write = options.to === "site" ? publishToSite : publishToFolder;
+  return { name, verdict: report.verdict, where: await write(options.dir, publication) };
 }
 
 function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap"> {
@@ -259,7 +207,7 @@ function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap">
       const tap = { repo: parseRepo(given), path };
       const skills = (await githubSource(hub.host).list(tap)).length;
       if (skills === 0)
-        throw new UserError(`${tap.repo} has no skills below "${path}"`, { hint: "Name their folder with --path." });
+        throw new UserError(`${tap.repo} has no skills below "${path}"`, { hint: "Set their folder with --path." });
       return { repo: tap.repo, skills, added: await taps.add(tap) };
     },
     removeTap: (repo) => taps.remove(parseRepo(repo)),
@@ -270,17 +218,16 @@ function notFromHub(name: string): UserError {
   return new UserError(`"${name}" was not installed from a hub`, { hint: "See: hermes skills list --source hub" });
 }
 
-export async function openHubActions(home: Home): Promise<HubActions> {
-  const hub = await openHub(home);
+export function hubActions(hub: Hub): HubActions {
   return {
     search: (query, options) => hub.search(query, options),
     install: (identifier, options, consent) =>
-      tryOut(hub, identifier, { options, consent, replace: options.force ?? false }),
+      installWithConsent(hub, identifier, { options, consent, replace: options.force ?? false }),
     inspect: async (identifier) => {
       const staged = await hub.stage(identifier);
       try {
         const main = staged.bundle.files.find((file) => file.path === "SKILL.md");
-        return { ...(await planOf(hub, staged)), text: new TextDecoder().decode(main?.bytes) };
+        return { ...(await buildPlan(hub, staged)), text: new TextDecoder().decode(main?.bytes) };
       } finally {
         await hub.discard(staged);
       }
@@ -290,12 +237,16 @@ export async function openHubActions(home: Home): Promise<HubActions> {
     update: async (name, options, consent) => {
       const entry = (await hub.installed()).get(name);
       if (!entry) throw notFromHub(name);
-      // One that was deleted here comes back to its category.
+      // A skill whose folder was deleted is restored to its category.
       const parts = entry.install_path.split("/");
-      const place = parts.length === 2 && parts[0] !== undefined ? { category: parts[0] } : {};
-      return tryOut(hub, entry.identifier, { options: { ...options, ...place, name }, consent, replace: true });
+      const category = parts.length === 2 && parts[0] !== undefined ? { category: parts[0] } : {};
+      return installWithConsent(hub, entry.identifier, {
+        options: { ...options, ...category, name },
+        consent,
+        replace: true,
+      });
     },
-    mustBeInstalled: async (name) => {
+    requireInstalled: async (name) => {
       if (!(await hub.installed()).has(name)) throw notFromHub(name);
     },
     uninstall: async (name, options) => void (await hub.uninstall(name, options)),

@@ -6,20 +6,20 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { makeTar, makeTarGz, makeZip } from "../../../test/kit/archive-makers.ts";
-import { checkedFiles } from "./bundle.ts";
+import { checkFiles } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 import { readTar, readTarGz } from "./tar.ts";
 import { readZip } from "./zip.ts";
 
-const honest = [
+const valid = [
   { path: "notes/SKILL.md", content: "---\nname: notes\n---\nWrite.\n" },
   { path: "notes/scripts/run.sh", content: "#!/bin/sh\necho hi\n", mode: 0o100755 },
 ];
 
-const unpackZip = async (bytes: Uint8Array) => checkedFiles(await readZip(bytes));
-const unpackTar = async (bytes: Uint8Array) => checkedFiles(await readTarGz(bytes));
+const unpackZip = async (bytes: Uint8Array) => checkFiles(await readZip(bytes));
+const unpackTar = async (bytes: Uint8Array) => checkFiles(await readTarGz(bytes));
 
-describe("archives that programs of the system make", () => {
+describe("archives made by system programs", () => {
   test("tar.gz with folders, long names and scripts", async () => {
     const dir = mkdtempSync(join(tmpdir(), "hub-tar-"));
     try {
@@ -41,28 +41,28 @@ describe("archives that programs of the system make", () => {
     }
   });
 
-  test("our makers are read back byte for byte", async () => {
-    for (const files of [await unpackZip(makeZip(honest)), await unpackTar(makeTarGz(honest))]) {
+  test("archives of the test helpers are read back unchanged", async () => {
+    for (const files of [await unpackZip(makeZip(valid)), await unpackTar(makeTarGz(valid))]) {
       expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual(
-        honest.map(({ path, content }) => [path, content]),
+        valid.map(({ path, content }) => [path, content]),
       );
       expect((files[1]?.mode ?? 0) & 0o111).not.toBe(0);
     }
   });
 });
 
-describe("hostile zip archives are refused", () => {
+describe("malicious zip archives are refused", () => {
   const bomb = Buffer.alloc(LIMITS.file - 1);
   const shared = makeZip([
     { path: "a", content: "one" },
     { path: "b", content: "two" },
   ]);
-  // The second entry of the directory points at the first one's bytes.
+  // The second directory entry points to the data of the first.
   const second = shared.lastIndexOf(Buffer.from([0x50, 0x4b, 1, 2]));
   shared.writeUInt32LE(0, second + 42);
 
   // A zip64 locator could name another directory than the end record does.
-  const plain = makeZip(honest);
+  const plain = makeZip(valid);
   const endAt = plain.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
   const locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
   const zip64 = Buffer.concat([plain.subarray(0, endAt), locator, plain.subarray(endAt)]);
@@ -86,14 +86,14 @@ describe("hostile zip archives are refused", () => {
       ]),
     ],
     ["many entries", makeZip(Array.from({ length: LIMITS.files * 4 + 1 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut file", makeZip(honest).subarray(0, 60)],
+    ["a cut file", makeZip(valid).subarray(0, 60)],
     ["no archive at all", Buffer.from("PK\u0003\u0004 hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackZip(bytes)).rejects.toThrow(HubRefusal);
   });
 });
 
-describe("hostile tar archives are refused", () => {
+describe("malicious tar archives are refused", () => {
   test.each([
     ["a path that climbs", makeTarGz([{ path: "../../evil.md", content: "x" }])],
     ["an absolute path", makeTarGz([{ path: "/etc/cron.d/evil", content: "x" }])],
@@ -103,17 +103,17 @@ describe("hostile tar archives are refused", () => {
     ["a bomb by ratio", makeTarGz([{ path: "zeros", content: Buffer.alloc(LIMITS.file - 1) }])],
     ["a bomb by size", gzipSync(Buffer.alloc(LIMITS.total * 4))],
     ["many entries", makeTarGz(Array.from({ length: LIMITS.files * 5 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut archive", gzipSync(makeTar(honest).subarray(0, 700))],
-    ["a damaged header", gzipSync(Buffer.concat([Buffer.from("garbage"), makeTar(honest)]))],
+    ["a cut archive", gzipSync(makeTar(valid).subarray(0, 700))],
+    ["a damaged header", gzipSync(Buffer.concat([Buffer.from("garbage"), makeTar(valid)]))],
     ["no archive at all", Buffer.from("hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackTar(bytes)).rejects.toThrow(HubRefusal);
   });
 });
 
-test("damaged archives end in a refusal or in files, never in another error", async () => {
-  const zip = makeZip(honest);
-  const tar = makeTar(honest);
+test("damaged archives give a refusal or files, never another error", async () => {
+  const zip = makeZip(valid);
+  const tar = makeTar(valid);
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(damage, async (hits) => {
@@ -124,7 +124,7 @@ test("damaged archives end in a refusal or in files, never in another error", as
         const bytes = Buffer.from(source);
         for (const [at, value] of hits) bytes[at % bytes.length] = value;
         const outcome = await read(bytes)
-          .then(checkedFiles)
+          .then(checkFiles)
           .catch((error: unknown) => error);
         expect(Array.isArray(outcome) || outcome instanceof HubRefusal).toBe(true);
       }

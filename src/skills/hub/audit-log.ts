@@ -1,7 +1,7 @@
-// `skills/.hub/audit.log`: one line for every skill that came, went or was refused.
+// Writes `skills/.hub/audit.log`: one line for every installed, removed or refused skill.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hubFolders } from "./place.ts";
+import { hubFolders } from "./hub-folders.ts";
 
 export interface AuditLine {
   readonly action: "INSTALL" | "UPDATE" | "UNINSTALL" | "BLOCKED" | "FORGET";
@@ -12,13 +12,13 @@ export interface AuditLine {
   readonly extra?: string | undefined;
 }
 
-/** Words from outside must not break the line or the columns. */
+/** Untrusted text must not break the line or the columns. */
 function word(text: string): string {
   const plain = text.replaceAll(/[\p{C}\s]+/gu, "_").slice(0, 200);
   return plain === "" ? "-" : plain;
 }
 
-export async function noteAudit(skillsDir: string, now: Date, line: AuditLine): Promise<void> {
+export async function appendAudit(skillsDir: string, now: Date, line: AuditLine): Promise<void> {
   const { hub } = await hubFolders(skillsDir);
   const time = now.toISOString().replace(/\.\d+Z$/, "Z");
   const extra = line.extra

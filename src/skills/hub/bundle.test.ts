@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkedFiles, pathMistake, type RawEntry, skillFolder } from "./bundle.ts";
+import { checkFiles, pathMistake, type RawEntry, skillFolder } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 
 const file = (path: string, text = "x"): RawEntry => ({ path, kind: "file", bytes: Buffer.from(text) });
 
-describe("paths from outside", () => {
+describe("untrusted paths", () => {
   test.each([
     "/etc/passwd",
     "../escape",
@@ -31,7 +31,7 @@ describe("paths from outside", () => {
     "a/".repeat(20).concat("b"),
     "x".repeat(300),
   ])("%j is refused", (path) => {
-    expect(() => checkedFiles([file(path)])).toThrow(HubRefusal);
+    expect(() => checkFiles([file(path)])).toThrow(HubRefusal);
   });
 
   test.each([
@@ -41,11 +41,11 @@ describe("paths from outside", () => {
     "scripts\\run.py",
     "assets/café.png",
     "références/日本語.md",
-  ])("%j is taken", (path) => {
-    expect(checkedFiles([file(path)])).toHaveLength(1);
+  ])("%j is accepted", (path) => {
+    expect(checkFiles([file(path)])).toHaveLength(1);
   });
 
-  test("a path that is taken stays below any folder it is joined to", () => {
+  test("an accepted path stays below any folder that it is joined to", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (path) => {
         if (pathMistake(path) !== undefined) return;
@@ -69,13 +69,13 @@ describe("a set of files", () => {
     ["a huge file", [file("a", "x".repeat(LIMITS.file + 1))]],
     ["too much in all", Array.from({ length: 5 }, (_, index) => file(`f${index}`, "x".repeat(LIMITS.file)))],
   ])("%s are refused", (_, entries) => {
-    expect(() => checkedFiles(entries)).toThrow(HubRefusal);
+    expect(() => checkFiles(entries)).toThrow(HubRefusal);
   });
 
-  test("the skill is the folder nearest the top; of several one must be named", () => {
-    const one = checkedFiles([file("pack-1.0/SKILL.md"), file("pack-1.0/scripts/a.sh"), file("other.txt")]);
+  test("the skill is the topmost folder; with several, one must be specified", () => {
+    const one = checkFiles([file("pack-1.0/SKILL.md"), file("pack-1.0/scripts/a.sh"), file("other.txt")]);
     expect(skillFolder(one).map(({ path }) => path)).toEqual(["SKILL.md", "scripts/a.sh"]);
-    const two = checkedFiles([file("p/a/SKILL.md"), file("p/b/SKILL.md")]);
+    const two = checkFiles([file("p/a/SKILL.md"), file("p/b/SKILL.md")]);
     expect(() => skillFolder(two)).toThrow(/several skills in it: p\/a, p\/b/);
     expect(skillFolder(two, "p/b")).toHaveLength(1);
     expect(() => skillFolder(two, "p/c")).toThrow(HubRefusal);

@@ -1,5 +1,6 @@
-// The files of one skill from outside, and the rules that every path among them must keep.
+// The files of a fetched skill, and the rules for their paths.
 import type { JsonObject } from "../../core/message.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import type { TrustLevel } from "../guard/policy.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 
@@ -10,7 +11,7 @@ export interface BundleFile {
   readonly mode?: number | undefined;
 }
 
-/** An entry of an archive or a listing, before anybody checked it. */
+/** An unchecked entry of an archive or a listing. */
 export interface RawEntry {
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "special";
@@ -18,16 +19,16 @@ export interface RawEntry {
   readonly mode?: number | undefined;
 }
 
-/** A skill as its source gave it: paths are checked, its content is not. */
+/** A fetched skill: its paths are checked, its content is not. */
 export interface Bundle {
   readonly name: string;
   readonly source: string;
-  /** The identifier that finds it again. */
+  /** The identifier that fetches it again. */
   readonly identifier: string;
   readonly trust: TrustLevel;
   readonly category?: string | undefined;
   readonly files: readonly BundleFile[];
-  /** Where exactly it came from: address, revision. Kept in the lock file. */
+  /** The exact origin: URL and revision. Stored in the lock file. */
   readonly origin: JsonObject;
 }
 
@@ -38,20 +39,20 @@ const HIDDEN =
 
 function partMistake(part: string): string | undefined {
   if (part === "") return "has an empty part";
-  if (part === "." || part === "..") return "leads out of its folder";
+  if (part === "." || part === "..") return "points outside its folder";
   if (/[<>:"|?*]/.test(part)) return "has characters that some systems forbid";
   if (/[. ]$/.test(part) || part.startsWith(" ")) return "has a part that begins or ends in a space or dot";
   if (RESERVED.test(part)) return "has a name that some systems reserve";
-  return part.toLowerCase() === ".git" ? "reaches into .git" : undefined;
+  return part.toLowerCase() === ".git" ? "is inside .git" : undefined;
 }
 
-/** What is wrong with a path from outside; undefined when it may be written below a folder. */
+/** The problem with an untrusted path; undefined when it is safe to write below a folder. */
 export function pathMistake(path: string): string | undefined {
   if (path === "") return "is empty";
   if (path.length > LIMITS.path) return `is longer than ${LIMITS.path} characters`;
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute";
-  if (HIDDEN.test(path)) return "has characters that a reader cannot see";
-  if (path !== path.normalize("NFC")) return "is not in the usual Unicode form";
+  if (HIDDEN.test(path)) return "has invisible characters";
+  if (path !== path.normalize("NFC")) return "is not in Unicode form NFC";
   const parts = path.split("/");
   if (parts.length > LIMITS.depth) return `is more than ${LIMITS.depth} folders deep`;
   for (const part of parts) {
@@ -61,31 +62,31 @@ export function pathMistake(path: string): string | undefined {
   return undefined;
 }
 
-/** A path for messages: what cannot be seen is written out. */
-export function shownPath(path: string): string {
+/** A path for messages, with invisible characters escaped. */
+export function visiblePath(path: string): string {
   const visible = path.replaceAll(new RegExp(HIDDEN, "gu"), (char) => `<U+${(char.codePointAt(0) ?? 0).toString(16)}>`);
-  return visible.length > 120 ? `${visible.slice(0, 120)}…` : visible;
+  return truncate(visible, 120);
 }
 
 /** `./a\b` → `a/b`; folders lose their trailing slash. */
-export function plainPath(path: string): string {
+export function normalizePath(path: string): string {
   return path
     .replaceAll("\\", "/")
     .replace(/^(?:\.\/)+/, "")
     .replace(/\/$/, "");
 }
 
-/** Percent codes of an address as text. */
-export function decoded(text: string): string {
+/** Decodes the percent encoding of a URL. */
+export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new HubRefusal(`refused: "${shownPath(text)}" is not a well-formed address`);
+    throw new HubRefusal(`refused: "${visiblePath(text)}" is not a valid URL`);
   }
 }
 
 function refuse(path: string, why: string): never {
-  throw new HubRefusal(`refused: the path "${shownPath(path)}" ${why}`);
+  throw new HubRefusal(`refused: the path "${visiblePath(path)}" ${why}`);
 }
 
 function checkSizes(files: readonly BundleFile[]): void {
@@ -98,14 +99,14 @@ function checkSizes(files: readonly BundleFile[]): void {
   if (total > LIMITS.total) throw new HubRefusal(`refused: ${total} bytes in all; at most ${LIMITS.total}`);
 }
 
-/** Two names that are one on some disks, or a file where a folder must be. */
+/** Two names that are equal on some file systems, or a file where a folder is needed. */
 function checkCollisions(files: readonly BundleFile[]): void {
   const folded = (path: string) => path.normalize("NFKC").toLowerCase();
   const seen = new Set<string>();
   const folders = new Map<string, string>();
   for (const { path } of files) {
     const key = folded(path);
-    if (seen.has(key)) refuse(path, "is there twice, or differs from another only by letter case");
+    if (seen.has(key)) refuse(path, "occurs twice, or differs from another path only by letter case");
     seen.add(key);
     const parts = path.split("/");
     for (let depth = 1; depth < parts.length; depth++) {
@@ -118,41 +119,41 @@ function checkCollisions(files: readonly BundleFile[]): void {
   for (const { path } of files) if (folders.has(folded(path))) refuse(path, "is a file and a folder");
 }
 
-/** Every path safe, no links, no devices, no doubles, within the limits; throws HubRefusal otherwise. */
-export function checkedFiles(entries: readonly RawEntry[]): BundleFile[] {
+/** Checks that paths are safe and unique, without links and devices, and within the limits; throws HubRefusal otherwise. */
+export function checkFiles(entries: readonly RawEntry[]): BundleFile[] {
   const files: BundleFile[] = [];
   for (const entry of entries) {
-    const path = plainPath(entry.path);
+    const path = normalizePath(entry.path);
     if (entry.kind === "folder" && path === "") continue;
     const mistake = pathMistake(path);
     if (mistake) refuse(entry.path, mistake);
     if (entry.kind === "link") refuse(entry.path, "is a link");
-    if (entry.kind === "special") refuse(entry.path, "is no ordinary file");
-    if (entry.kind === "file")
-      files.push({ path, bytes: entry.bytes, ...(entry.mode === undefined ? {} : { mode: entry.mode }) });
+    if (entry.kind === "special") refuse(entry.path, "is not a regular file");
+    if (entry.kind === "file") files.push({ path, bytes: entry.bytes, mode: entry.mode });
   }
   checkSizes(files);
   checkCollisions(files);
   return files;
 }
 
-/** The folder of an archive that is the skill: the named one, else the only one with a SKILL.md nearest the top. */
+/** The skill folder of an archive: the named one, otherwise the only topmost folder with a SKILL.md. */
 export function skillFolder(files: readonly BundleFile[], wanted?: string): BundleFile[] {
   const folders = files
     .filter((file) => file.path === "SKILL.md" || file.path.endsWith("/SKILL.md"))
     .map((file) => file.path.slice(0, -"SKILL.md".length));
   const depth = (folder: string) => folder.split("/").length;
   const nearest = Math.min(...folders.map(depth));
-  const options = wanted?.replaceAll(/^\/+|\/+$/g, "");
-  const matching = options
-    ? folders.filter((folder) => folder === `${options}/` || folder.endsWith(`/${options}/`))
+  const folderName = wanted?.replaceAll(/^\/+|\/+$/g, "");
+  const matching = folderName
+    ? folders.filter((folder) => folder === `${folderName}/` || folder.endsWith(`/${folderName}/`))
     : folders.filter((folder) => depth(folder) === nearest);
   const [folder] = matching;
-  if (folder === undefined) throw new HubRefusal(`there is no SKILL.md in it${options ? ` below "${options}"` : ""}`);
+  if (folder === undefined)
+    throw new HubRefusal(`there is no SKILL.md in it${folderName ? ` below "${folderName}"` : ""}`);
   if (matching.length > 1)
     throw new HubRefusal(
       `there are several skills in it: ${matching.map((name) => name.slice(0, -1)).join(", ")}`,
-      "Name one: add #FOLDER to the address.",
+      "Choose one by adding #FOLDER to the URL.",
     );
   return files
     .filter((file) => file.path.startsWith(folder))

@@ -1,38 +1,30 @@
-// What differs between the files that are here and those that would replace them.
+// Compares the installed files with those that would replace them.
+import type { FileChange } from "../../core/skill-hub.ts";
 import type { Hashed } from "./hash.ts";
-
-export interface FileChange {
-  readonly path: string;
-  readonly kind: "added" | "removed" | "changed";
-  readonly plus: number;
-  readonly minus: number;
-  /** Unified diff; empty for binary or large files. */
-  readonly patch: string;
-}
 
 const MAX_DIFFED = 200_000;
 
-function textOf(bytes: Uint8Array | undefined): string | undefined {
+function decodeText(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return "";
   if (bytes.length > MAX_DIFFED || bytes.subarray(0, 8_192).includes(0)) return undefined;
   return new TextDecoder().decode(bytes);
 }
 
-async function changeOf(path: string, before?: Uint8Array, after?: Uint8Array): Promise<FileChange> {
+async function diffFile(path: string, before?: Uint8Array, after?: Uint8Array): Promise<FileChange> {
   const kind = before === undefined ? "added" : after === undefined ? "removed" : "changed";
-  const from = textOf(before);
-  const to = textOf(after);
+  const from = decodeText(before);
+  const to = decodeText(after);
   if (from === undefined || to === undefined) return { path, kind, plus: 0, minus: 0, patch: "" };
   const { createTwoFilesPatch } = await import("diff");
   const whole = createTwoFilesPatch(path, path, from, to, "", "", { context: 3, timeout: 2_000 }) ?? "";
-  // Without the first two lines, which only name the file again.
+  // Skip the first two lines, which only repeat the file name.
   const [, , ...shown] = whole.split("\n");
   const lines = shown.slice(2);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   return { path, kind, plus: count("+"), minus: count("-"), patch: shown.join("\n") };
 }
 
-export async function changesBetween(before: readonly Hashed[], after: readonly Hashed[]): Promise<FileChange[]> {
+export async function diffFiles(before: readonly Hashed[], after: readonly Hashed[]): Promise<FileChange[]> {
   const old = new Map(before.map((file) => [file.path, file.bytes]));
   const fresh = new Map(after.map((file) => [file.path, file.bytes]));
   const paths = [...new Set([...old.keys(), ...fresh.keys()])].sort();
@@ -40,5 +32,5 @@ export async function changesBetween(before: readonly Hashed[], after: readonly 
     const [left, right] = [old.get(path), fresh.get(path)];
     return left !== undefined && right !== undefined && Buffer.compare(left, right) === 0;
   };
-  return Promise.all(paths.filter((path) => !same(path)).map((path) => changeOf(path, old.get(path), fresh.get(path))));
+  return Promise.all(paths.filter((path) => !same(path)).map((path) => diffFile(path, old.get(path), fresh.get(path))));
 }

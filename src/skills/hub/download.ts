@@ -1,4 +1,4 @@
-// One file from the network: whole or an error that says why.
+// Downloads one file completely, or throws an error with the reason.
 import { UserError } from "../../core/failure.ts";
 import type { WebFetch, WebResponse } from "../../core/web.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
@@ -13,7 +13,7 @@ export interface DownloadOptions {
   readonly json?: unknown;
 }
 
-/** The answer whatever its status; refusals of the guard and network trouble are thrown. */
+/** The response with any status; refusals by the URL policy and network errors are thrown. */
 export async function ask(fetch: WebFetch, url: string, options: DownloadOptions = {}): Promise<Answer> {
   const maxBytes = options.maxBytes ?? LIMITS.file;
   const answer = await fetch(url, {
@@ -34,25 +34,13 @@ export async function ask(fetch: WebFetch, url: string, options: DownloadOptions
 export async function download(fetch: WebFetch, url: string, options: DownloadOptions = {}): Promise<Answer> {
   const answer = await ask(fetch, url, options);
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw new UserError(`${url} answered with status ${answer.status}`, {
+  throw new UserError(`${url} returned status ${answer.status}`, {
     hint: answer.status === 404 ? "Check the identifier." : "Try again later.",
   });
 }
 
-export function jsonOf(answer: Answer): unknown {
+export function parseJsonBody(answer: Answer): unknown {
   const value = parseJson(new TextDecoder().decode(answer.body));
-  if (value === undefined) throw new UserError(`${answer.url} did not answer with JSON`);
+  if (value === undefined) throw new UserError(`${answer.url} did not return JSON`);
   return value;
-}
-
-/** At most `width` at a time, results in order. */
-export async function inParallel<T, R>(
-  items: readonly T[],
-  width: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += width)
-    results.push(...(await Promise.all(items.slice(at, at + width).map(work))));
-  return results;
 }

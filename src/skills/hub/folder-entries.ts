@@ -1,4 +1,4 @@
-// The files of a skill's folder on this machine, as they would travel.
+// Reads the files of a local skill folder for publishing.
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RawEntry } from "./bundle.ts";

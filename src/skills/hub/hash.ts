@@ -1,4 +1,4 @@
-// Fingerprints of a skill: the short one of version 0.14, and a full one over names and bytes that a change cannot pass.
+// Hashes of a skill: the short content hash of Hermes 0.14, and a full one over names and bytes.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -10,7 +10,7 @@ const never: WebFetch = (url, request) =>
     );
   });
 
-test("a source that never answers is given up", async () => {
+test("a source that never answers times out", async () => {
   const host: HubHost = {
     skillsDir: "/nonexistent",
     optional: null,

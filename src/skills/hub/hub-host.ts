@@ -1,4 +1,4 @@
-// What the hub needs of the program, and what a source of skills can do.
+// The dependencies of the hub, and the interface of a skill source.
 import type { WebFetch } from "../../core/web.ts";
 import type { TrustLevel } from "../guard/policy.ts";
 import type { Bundle } from "./bundle.ts";
@@ -6,11 +6,11 @@ import type { Bundle } from "./bundle.ts";
 export interface HubHost {
   /** `skills/` of the home. */
   readonly skillsDir: string;
-  /** The optional skills that come with the program. */
+  /** The folder of the optional skills that come with Hermes. */
   readonly optional: string | null;
-  /** For addresses that anybody may have written. */
+  /** For untrusted URLs. */
   readonly fetch: WebFetch;
-  /** For the services below, whose addresses the person configured. */
+  /** For the services below, whose addresses the user may configure. */
   readonly service: WebFetch;
   readonly github: { readonly api: string; readonly raw: string; readonly token?: string | undefined };
   readonly skillsSh: string;
@@ -18,7 +18,7 @@ export interface HubHost {
   now(): Date;
 }
 
-/** A skill that could be installed. */
+/** A skill that can be installed. */
 export interface HubListing {
   readonly name: string;
   readonly description: string;
@@ -29,17 +29,17 @@ export interface HubListing {
   readonly installs?: number | undefined;
 }
 
-/** Trouble is thrown as UserError. */
+/** Errors are thrown as UserError. */
 export interface HubSource {
   readonly id: string;
   readonly summary: string;
   accepts(identifier: string): boolean;
-  /** An empty query lists what the source would show first. */
+  /** An empty query lists the default results of the source. */
   search(query: string, limit: number): Promise<readonly HubListing[]>;
   fetch(identifier: string): Promise<Bundle>;
 }
 
-/** The same world whose requests all end together: a source that drips cannot hold the person for long. */
+/** The same host with one deadline for all its requests, so that a slow source cannot block for long. */
 export function withDeadline(host: HubHost, ms: number): HubHost {
   const signal = AbortSignal.timeout(ms);
   const bounded =
@@ -49,7 +49,7 @@ export function withDeadline(host: HubHost, ms: number): HubHost {
   return { ...host, fetch: bounded(host.fetch), service: bounded(host.service) };
 }
 
-/** Every word of the query in the name, the description or the tags. */
+/** True when every word of the query is in the name, the description or the tags. */
 export function matches(listing: Pick<HubListing, "name" | "description" | "tags">, query: string): boolean {
   const text = `${listing.name} ${listing.description} ${(listing.tags ?? []).join(" ")}`.toLowerCase();
   return query

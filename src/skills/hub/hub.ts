@@ -1,24 +1,25 @@
-// The hub of one home: find, fetch, judge, install, check and remove skills from outside.
+// The hub of one home: searches, fetches, scans, installs, checks and removes skills.
 import { existsSync, readdirSync } from "node:fs";
 import { rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
+import type { FileChange, InstalledSkill } from "../../core/skill-hub.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { GuardReport } from "../guard/finding.ts";
-import { decide, trustOf } from "../guard/policy.ts";
+import { decide, trustLevel } from "../guard/policy.ts";
 import { readSkillFiles } from "../guard/read-files.ts";
 import { scanSkill } from "../guard/scan-skill.ts";
-import { type AuditLine, noteAudit } from "./audit-log.ts";
+import { type AuditLine, appendAudit } from "./audit-log.ts";
 import type { Bundle } from "./bundle.ts";
-import { changesBetween, type FileChange } from "./changes.ts";
+import { diffFiles } from "./changes.ts";
 import { fingerprint, readFolder } from "./hash.ts";
+import { hubFolders, realSkillsDir } from "./hub-folders.ts";
 import { type HubHost, withDeadline } from "./hub-host.ts";
+import { installSkill, type ReplaceOptions } from "./install.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
-import { hubFolders, realSkillsDir } from "./place.ts";
-import { type Put, type PutOptions, putInPlace } from "./put.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
-import { type Found, resolveName, searchHub, sourceFor } from "./router.ts";
+import { resolveName, type SearchResult, searchHub, sourceFor } from "./router.ts";
 import { discard, type Staged, type StageOptions, stage } from "./stage.ts";
 import { type LocalState, localState } from "./state.ts";
 
@@ -38,7 +39,7 @@ export interface AuditRow {
   readonly local: LocalState;
   /** Absent when there is nothing to scan. */
   readonly report?: GuardReport | undefined;
-  /** The policy would not let it in today. */
+  /** True when the policy would refuse it now. */
   readonly blocked: boolean;
 }
 
@@ -51,7 +52,10 @@ export class Hub {
     this.#lock = new HubLock(host.skillsDir);
   }
 
-  search(query: string, options: { readonly source?: string | undefined; readonly limit: number }): Promise<Found> {
+  search(
+    query: string,
+    options: { readonly source?: string | undefined; readonly limit: number },
+  ): Promise<SearchResult> {
     return searchHub(this.#bounded(), query, options);
   }
 
@@ -75,7 +79,7 @@ export class Hub {
   }
 
   #note(line: AuditLine): Promise<void> {
-    return noteAudit(this.host.skillsDir, this.host.now(), line);
+    return appendAudit(this.host.skillsDir, this.host.now(), line);
   }
 
   #noteBlocked(bundle: Pick<Bundle, "name" | "source" | "trust">, verdict: string, extra: string): Promise<void> {
@@ -83,7 +87,7 @@ export class Hub {
     return this.#note({ action: "BLOCKED", name, source, trust, verdict, extra });
   }
 
-  /** Fetches and judges; nothing is installed. The caller hands the result to `install` or `discard`. */
+  /** Fetches and scans without installing. The caller passes the result to `install` or `discard`. */
   async stage(given: string, options: StageOptions = {}): Promise<Staged> {
     const identifier = /[/:]/.test(given) ? given : await resolveName(this.#bounded(), given);
     const source = sourceFor(this.#bounded(), identifier);
@@ -97,7 +101,7 @@ export class Hub {
     } catch (error) {
       if (error instanceof HubRefusal)
         await this.#noteBlocked(
-          bundle ?? { name: options.name ?? identifier, source: source.id, trust: trustOf(identifier) },
+          bundle ?? { name: options.name ?? identifier, source: source.id, trust: trustLevel(identifier) },
           "refused",
           error.message,
         );
@@ -105,8 +109,8 @@ export class Hub {
     }
   }
 
-  async install(staged: Staged, options: PutOptions): Promise<Put> {
-    const put = await putInPlace(this.host, staged, options);
+  async install(staged: Staged, options: ReplaceOptions): Promise<InstalledSkill> {
+    const put = await installSkill(this.host, staged, options);
     await this.#note({
       action: put.updated ? "UPDATE" : "INSTALL",
       name: put.name,
@@ -123,18 +127,18 @@ export class Hub {
     return discard(staged);
   }
 
-  /** What a staged skill would change in the installed one. */
+  /** The differences between a staged skill and the installed version. */
   async changes(staged: Staged): Promise<readonly FileChange[]> {
     const entry = (await this.#lock.read()).get(staged.name);
     const local = entry ? localState(this.host.skillsDir, staged.name, entry) : undefined;
-    return changesBetween(local?.dir ? readFolder(local.dir) : [], staged.bundle.files);
+    return diffFiles(local?.dir ? readFolder(local.dir) : [], staged.bundle.files);
   }
 
   local(name: string, entry: LockEntry): LocalState {
     return localState(this.host.skillsDir, name, entry);
   }
 
-  /** Asks each source again and compares with what was pinned. */
+  /** Fetches each skill again and compares it with the pinned hash. */
   async check(name?: string): Promise<CheckRow[]> {
     const rows: CheckRow[] = [];
     for (const [key, entry] of await this.#entries(name)) {
@@ -154,12 +158,12 @@ export class Hub {
     return rows;
   }
 
-  /** Reads what is on disk again: hashes against the lock file, files against the guard. Asks no network. */
+  /** Checks the files on disk: hashes against the lock file, content with the guard. Works offline. */
   async audit(name?: string): Promise<AuditRow[]> {
     return (await this.#entries(name)).map(([key, entry]) => {
       const local = this.local(key, entry);
-      // Trust comes from where it is from, not from what the lock file says about it.
-      const trust = trustOf(entry.identifier);
+      // The trust level is derived from the identifier, not read from the lock file.
+      const trust = trustLevel(entry.identifier);
       const row = { name: key, identifier: entry.identifier, trust, recorded: entry.scan_verdict, local };
       if (local.dir === undefined) return { ...row, blocked: false };
       const report = scanSkill(readSkillFiles(local.dir));
@@ -167,7 +171,7 @@ export class Hub {
     });
   }
 
-  /** Takes a skill away. `forget` only takes it off the list. Edited ones need `overwrite`. */
+  /** Removes a skill. `forget` only removes it from the lock file. Edited skills need `overwrite`. */
   async uninstall(
     name: string,
     options: { readonly forget: boolean; readonly overwrite: boolean },
@@ -180,11 +184,11 @@ export class Hub {
       const local = this.local(key, entry);
       if (!options.forget && local.state === "misplaced")
         throw new UserError(`${name}: ${local.reason}; nothing was deleted`, {
-          hint: `Take it off the list with: hermes skills uninstall ${name} --forget`,
+          hint: `Remove it from the list with: hermes skills uninstall ${name} --forget`,
         });
       if (!options.forget && local.state === "edited" && !options.overwrite)
         throw new UserError(`${name} was edited here: ${local.edits.join(", ")}`, {
-          hint: "Delete your edits too with --overwrite, or keep the files with --forget.",
+          hint: "Delete it with your edits: --overwrite. Keep the files: --forget.",
         });
       if (!options.forget && local.dir !== undefined) await this.#remove(local.dir, quarantine);
       await this.#lock.remove(key);
@@ -193,18 +197,18 @@ export class Hub {
         action,
         name: key,
         source: entry.source,
-        trust: trustOf(entry.identifier),
+        trust: trustLevel(entry.identifier),
         verdict: entry.scan_verdict,
       });
       return local;
     });
   }
 
-  /** Out of sight first, so that no half skill is ever loaded; an empty category goes too. */
+  /** Moves the folder away before deleting it, so that a partial skill is never loaded. Removes an empty category. */
   async #remove(dir: string, quarantine: string): Promise<void> {
-    const grave = join(quarantine, `.removed-${process.pid}-${Date.now()}`);
-    await rename(dir, grave);
-    await rm(grave, { recursive: true, force: true });
+    const trash = join(quarantine, `.removed-${process.pid}-${Date.now()}`);
+    await rename(dir, trash);
+    await rm(trash, { recursive: true, force: true });
     const category = dirname(dir);
     const root = await realSkillsDir(this.host.skillsDir);
     if (category !== root && existsSync(category) && readdirSync(category).length === 0) await rmdir(category);

@@ -1,10 +1,10 @@
-// Listings of sources, kept for an hour so that browsing does not ask the network again.
+// Caches the listings of sources for an hour.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseJson } from "../../lib/json/parse-json.ts";
+import { hubFolders } from "./hub-folders.ts";
 import type { HubListing } from "./hub-host.ts";
-import { hubFolders } from "./place.ts";
 
 const KEPT_MS = 3_600_000;
 
@@ -13,7 +13,7 @@ interface Cached {
   readonly listings: readonly HubListing[];
 }
 
-/** Asks `make` when there is no fresh copy. A cache that cannot be written is no trouble. */
+/** Calls `make` when there is no fresh copy. A cache that cannot be written is ignored. */
 export async function cachedListing(
   skillsDir: string,
   key: string,
@@ -28,7 +28,7 @@ export async function cachedListing(
   const listings = await make();
   const fresh: Cached = { at: Date.now(), listings };
   await mkdir(dir, { recursive: true, mode: 0o700 })
-    // Search tools of the agent stay out of texts that nobody looked at.
+    // Keeps the agent's search tools away from unchecked text.
     .then(() => writeFile(join(hub, ".ignore"), "*\n", { mode: 0o600 }))
     .then(() => writeFile(path, JSON.stringify(fresh), { mode: 0o600 }))
     .catch(() => undefined);

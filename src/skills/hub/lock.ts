@@ -1,9 +1,10 @@
-// `skills/.hub/lock.json`: what was installed from where, in the format of version 0.14. A claim to check, not a truth.
+// `skills/.hub/lock.json`: the installed skills and their sources, in the format of Hermes 0.14. Its content is untrusted.
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 
 export interface LockEntry {
@@ -23,7 +24,7 @@ export interface LockEntry {
 type Raw = { readonly [key: string]: unknown };
 
 function mapping(value: unknown): Raw {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Raw) : {};
+  return isRecord(value) ? value : {};
 }
 
 function entryFrom(value: unknown): LockEntry {
@@ -56,7 +57,7 @@ export class HubLock {
     return value === undefined ? undefined : mapping(value);
   }
 
-  /** A file that cannot be read counts as empty. */
+  /** An unreadable file is treated as empty. */
   async read(): Promise<ReadonlyMap<string, LockEntry>> {
     const installed = mapping((await this.#raw())?.installed);
     return new Map(Object.entries(installed).map(([name, value]) => [name, entryFrom(value)]));
@@ -65,7 +66,7 @@ export class HubLock {
   async #change(edit: (installed: Map<string, unknown>) => void): Promise<void> {
     await withFileLock(this.#path, async () => {
       const raw = await this.#raw();
-      // A broken file is set aside: it may be all that is left of somebody's list.
+      // Keep a copy of a broken file, because it may be the only record of the installed skills.
       if (raw === undefined) await rename(this.#path, `${this.#path}.broken-${Date.now()}`);
       const installed = new Map(Object.entries(mapping(raw?.installed)));
       edit(installed);

@@ -1,22 +1,22 @@
-// A pull request with a skill: one commit on a branch of its own, in a fork where the repository is not ours.
+// Publishes a skill as a pull request: one commit on a new branch, in a fork unless the user can push.
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../core/failure.ts";
-import { inParallel } from "./download.ts";
+import { inBatches } from "../in-batches.ts";
 import type { HubHost } from "./hub-host.ts";
 import type { Publication } from "./publish.ts";
 import { GitHubClient } from "./sources/github-client.ts";
 
 const FORK_TRIES = 10;
 
-interface Where {
+interface PushTarget {
   readonly client: GitHubClient;
   /** The repository that gets the branch. */
   readonly repo: string;
   readonly base: string;
 }
 
-/** A fork is made in the background: its branch is there a few seconds later. */
-async function headOf({ client, repo, base }: Where): Promise<string> {
+/** GitHub creates forks in the background: waits until the branch exists. */
+async function waitForHead({ client, repo, base }: PushTarget): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
       const { object } = await client.get(`/repos/${repo}/git/ref/heads/${base}`, repo);
@@ -28,11 +28,11 @@ async function headOf({ client, repo, base }: Where): Promise<string> {
   }
 }
 
-async function commit(where: Where, publication: Publication, title: string): Promise<string> {
-  const { client, repo } = where;
-  const parent = await headOf(where);
+async function commit(target: PushTarget, publication: Publication, title: string): Promise<string> {
+  const { client, repo } = target;
+  const parent = await waitForHead(target);
   const { tree } = await client.get(`/repos/${repo}/git/commits/${parent}`, repo);
-  const entries = await inParallel(publication.files, 4, async ({ path, bytes }) => {
+  const entries = await inBatches(publication.files, 4, async ({ path, bytes }) => {
     const content = Buffer.from(bytes).toString("base64");
     const { sha } = await client.post(`/repos/${repo}/git/blobs`, { content, encoding: "base64" }, repo);
     const mode = bytes[0] === 0x23 && bytes[1] === 0x21 ? "100755" : "100644";
@@ -45,11 +45,11 @@ async function commit(where: Where, publication: Publication, title: string): Pr
   return String(sha);
 }
 
-/** The address of the pull request. */
+/** Returns the URL of the pull request. */
 export async function publishToGitHub(host: HubHost, repo: string, publication: Publication): Promise<string> {
   if (!host.github.token)
     throw new UserError("publishing to GitHub needs a token", {
-      hint: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or lay the skill out with --to folder --dir DIR and push it yourself.",
+      hint: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or write the skill to a folder with --to folder --dir DIR and push it yourself.",
     });
   const client = new GitHubClient(host);
   const about = await client.get(`/repos/${repo}`, repo);

@@ -1,4 +1,4 @@
-// A skill of one's own, made ready for others: checked, scanned, and laid out in a folder, a site or a pull request.
+// Publishes a local skill: checks and scans it, and writes it to a folder or a web site.
 import { lstatSync, statSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import type { GuardReport } from "../guard/finding.ts";
 import { scanSkill } from "../guard/scan-skill.ts";
 import { nameMistake } from "../manage/rules.ts";
 import { parseSkill } from "../parse.ts";
-import { type BundleFile, checkedFiles } from "./bundle.ts";
+import { type BundleFile, checkFiles } from "./bundle.ts";
 import { entriesBelow } from "./folder-entries.ts";
 import { HubRefusal } from "./refusal.ts";
 
@@ -20,12 +20,12 @@ export interface Publication {
   readonly report: GuardReport;
 }
 
-/** Hidden files stay behind. Throws for what others could not or should not install. */
+/** Hidden files are excluded. Throws for a skill that others could not or should not install. */
 export async function preparePublication(path: string, options: { readonly force: boolean }): Promise<Publication> {
   const dir = resolve(path.replace(/\/SKILL\.md$/, ""));
   if (!statSync(join(dir, "SKILL.md"), { throwIfNoEntry: false })?.isFile())
-    throw new UserError(`${dir} has no SKILL.md`, { hint: "Give the folder of a skill." });
-  const files = checkedFiles(entriesBelow(dir));
+    throw new UserError(`${dir} has no SKILL.md`, { hint: "Specify the folder of a skill." });
+  const files = checkFiles(entriesBelow(dir));
   const { header, mistakes } = await parseSkill(await readFile(join(dir, "SKILL.md"), "utf8"));
   const [mistake] = mistakes;
   if (mistake) throw new UserError(`SKILL.md line ${mistake.line}: ${mistake.message}`, { hint: mistake.hint });
@@ -35,17 +35,17 @@ export async function preparePublication(path: string, options: { readonly force
   const report = scanSkill(files.map((file) => ({ ...file, content: file.bytes })));
   if (report.verdict === "dangerous")
     throw new HubRefusal(
-      `refused: the guard finds ${name} dangerous; nobody could install it`,
-      "Mend the findings first.",
+      `refused: the guard rates ${name} as dangerous, so it could not be installed`,
+      "Fix the findings first.",
     );
   if (report.verdict === "caution" && !options.force)
-    throw new UserError(`the guard asks for care with ${name}: others would have to install it with --force`, {
-      hint: "Mend the findings, or publish it as it is with --force.",
+    throw new UserError(`the guard rates ${name} as caution: others would have to install it with --force`, {
+      hint: "Fix the findings, or publish it anyway with --force.",
     });
   return { name, description: header.description, files, report };
 }
 
-/** Replaces `folder`, which must be a folder of its own below one that exists. */
+/** Replaces `folder`, whose parent must exist. */
 async function writeFolder(folder: string, files: readonly BundleFile[]): Promise<void> {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new UserError(`${folder} is a link`, { hint: "Remove it first." });
@@ -58,14 +58,14 @@ async function writeFolder(folder: string, files: readonly BundleFile[]): Promis
   }
 }
 
-/** `<dest>/skills/<name>/`: what a tap looks like. */
+/** Writes `<dest>/skills/<name>/`, the layout of a tap. */
 export async function publishToFolder(dest: string, publication: Publication): Promise<string> {
   const folder = join(dest, "skills", publication.name);
   await writeFolder(folder, publication.files);
   return folder;
 }
 
-/** `<dest>/.well-known/skills/`: what a web site serves, with its index brought up to date. */
+/** Writes `<dest>/.well-known/skills/` for a web site and updates its index. */
 export async function publishToSite(dest: string, publication: Publication): Promise<string> {
   const base = join(dest, ".well-known", "skills");
   const folder = join(base, publication.name);

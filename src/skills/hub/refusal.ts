@@ -1,4 +1,4 @@
-// A skill that is not let in, and why. Unlike other trouble it is written to the audit log.
+// The error for a refused skill. Unlike other errors it is written to the audit log.
 import { UserError } from "../../core/failure.ts";
 
 export class HubRefusal extends UserError {
@@ -10,7 +10,7 @@ export class HubRefusal extends UserError {
 
 export const MIB = 1024 * 1024;
 
-/** How much a skill from outside may weigh, counted after unpacking. */
+/** Size limits of a fetched skill, after unpacking. */
 export const LIMITS = {
   download: 12 * MIB,
   file: 2 * MIB,
@@ -18,7 +18,7 @@ export const LIMITS = {
   files: 300,
   depth: 8,
   path: 200,
-  /** Unpacked to packed size; small archives may exceed it. */
+  /** Ratio of unpacked to packed size; small archives may exceed it. */
   ratio: 100,
   ratioFloor: MIB,
   requestMs: 20_000,

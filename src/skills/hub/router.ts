@@ -1,4 +1,4 @@
-// From an identifier to its source, and one search over all of them.
+// Finds the source of an identifier, and searches all sources.
 import { UserError } from "../../core/failure.ts";
 import type { TrustLevel } from "../guard/policy.ts";
 import type { HubHost, HubListing, HubSource } from "./hub-host.ts";
@@ -16,13 +16,13 @@ const RANK: { readonly [trust in TrustLevel]: number } = {
   "agent-created": 3,
 };
 
-export interface Found {
+export interface SearchResult {
   readonly listings: readonly HubListing[];
-  /** Sources that could not answer, and why. */
+  /** Sources that failed, and why. */
   readonly notes: readonly string[];
 }
 
-/** In the order in which they are asked whose an identifier is. */
+/** The sources in the order in which identifiers are matched. */
 export function hubSources(host: HubHost): readonly HubSource[] {
   return [
     officialSource(host),
@@ -34,7 +34,7 @@ export function hubSources(host: HubHost): readonly HubSource[] {
   ];
 }
 
-/** Addresses on github.com mean the repository, not the page. */
+/** Treats URLs on github.com as repositories, not pages. */
 function githubPages(host: HubHost): HubSource {
   const github = githubSource(host);
   return {
@@ -47,8 +47,8 @@ function githubPages(host: HubHost): HubSource {
 export function sourceFor(host: HubHost, identifier: string): HubSource {
   const found = hubSources(host).find((source) => source.accepts(identifier));
   if (found) return found;
-  throw new UserError(`"${identifier}" is no skill identifier`, {
-    hint: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or an address.",
+  throw new UserError(`"${identifier}" is not a skill identifier`, {
+    hint: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or a URL.",
     exitCode: 2,
   });
 }
@@ -65,17 +65,17 @@ function chosenSources(host: HubHost, wanted: string | undefined): readonly HubS
   if (named.length > 0) return named;
   const ids = [...new Set(all.map((source) => source.id))].join(", ");
   throw new UserError(`there is no source "${wanted}"`, {
-    hint: `Use one of: ${ids}, or the address of a site.`,
+    hint: `Use one of: ${ids}, or the URL of a site.`,
     exitCode: 2,
   });
 }
 
-/** One listing per name and place; sources that fail are named and do not stop the others. */
+/** One result per name and origin. Failed sources are reported and do not stop the others. */
 export async function searchHub(
   host: HubHost,
   query: string,
   options: { readonly source?: string | undefined; readonly limit: number },
-): Promise<Found> {
+): Promise<SearchResult> {
   const { source, limit } = options;
   if (source !== undefined && /^https?:\/\//.test(source)) {
     const listed = await wellKnownSource(host).list(source);
@@ -94,7 +94,7 @@ export async function searchHub(
   return { listings: listings.slice(0, limit), notes };
 }
 
-/** A bare name must mean one skill: the official one, else the only one found anywhere. */
+/** Resolves a bare name to one skill: the official one, otherwise the only match. */
 export async function resolveName(host: HubHost, name: string): Promise<string> {
   const official = await officialSource(host).search("", 1_000);
   const shipped = official.find((listing) => listing.name === name);
@@ -105,7 +105,7 @@ export async function resolveName(host: HubHost, name: string): Promise<string> 
   if (only && same.length === 1) return only.identifier;
   if (only)
     throw new UserError(`several skills are called "${name}"`, {
-      hint: `Name one:\n${same.map((listing) => `  ${listing.identifier} (${listing.trust})`).join("\n")}`,
+      hint: `Choose one:\n${same.map((listing) => `  ${listing.identifier} (${listing.trust})`).join("\n")}`,
     });
   const near = listings.slice(0, 5).map((listing) => `  ${listing.identifier}`);
   throw new UserError(`no skill called "${name}" was found${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`, {

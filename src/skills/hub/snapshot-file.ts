@@ -1,4 +1,4 @@
-// A list of the installed skills with their pins, to have the same ones elsewhere.
+// Exports and parses a list of the installed skills with their hashes, to install the same ones elsewhere.
 import { UserError } from "../../core/failure.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import type { Hub } from "./hub.ts";
@@ -10,7 +10,7 @@ export interface SnapshotSkill {
   readonly identifier: string;
   readonly category: string;
   readonly content_hash?: string | undefined;
-  /** The full pin; other programs leave it out. */
+  /** The full hash; other programs omit it. */
   readonly sha256?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function exportSnapshot(hub: Hub): Promise<SnapshotFile> {
       identifier: entry.identifier,
       category: parts.length === 2 ? (parts[0] ?? "") : "",
       content_hash: entry.content_hash,
-      ...(typeof sha256 === "string" ? { sha256 } : {}),
+      sha256: typeof sha256 === "string" ? sha256 : undefined,
     };
   });
   const taps = await new Taps(host.skillsDir).own();
@@ -51,16 +51,16 @@ function skillFrom(value: unknown): SnapshotSkill {
     source: text("source"),
     identifier: text("identifier"),
     category: text("category"),
-    ...(text("content_hash") ? { content_hash: text("content_hash") } : {}),
-    ...(text("sha256") ? { sha256: text("sha256") } : {}),
+    content_hash: text("content_hash") || undefined,
+    sha256: text("sha256") || undefined,
   };
 }
 
 export function parseSnapshot(text: string): SnapshotFile {
   const raw = parseJson(text) as Raw | null | undefined;
   if (!raw || !Array.isArray(raw.skills))
-    throw new UserError("the file is no snapshot of skills", {
-      hint: "Make one with: hermes skills snapshot export FILE",
+    throw new UserError("the file is not a snapshot of skills", {
+      hint: "Create one with: hermes skills snapshot export FILE",
     });
   const taps = Array.isArray(raw.taps) ? (raw.taps as readonly Tap[]) : [];
   return {

@@ -1,4 +1,4 @@
-// A fetched skill on trial: its structure checked, scanned, judged, and laid out in quarantine for the person to read.
+// Stages a fetched skill: checks its structure, scans it, decides, and writes a copy to quarantine for review.
 import { lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SkillHeader } from "../../core/skill.ts";
@@ -9,8 +9,8 @@ import { nameMistake } from "../manage/rules.ts";
 import { parseSkill } from "../parse.ts";
 import type { Bundle } from "./bundle.ts";
 import { type Fingerprint, fingerprint } from "./hash.ts";
+import { checkNames, hubFolders } from "./hub-folders.ts";
 import type { HubHost } from "./hub-host.ts";
-import { checkNames, hubFolders } from "./place.ts";
 import { HubRefusal } from "./refusal.ts";
 
 const STALE_MS = 3_600_000;
@@ -18,7 +18,7 @@ const STALE_MS = 3_600_000;
 export interface StageOptions {
   readonly name?: string | undefined;
   readonly category?: string | undefined;
-  /** Lifts blocks that may be lifted; never a dangerous verdict. */
+  /** Overrides blocks, except for a dangerous verdict. */
   readonly force?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Staged {
   readonly report: GuardReport;
   readonly decision: GuardDecision;
   readonly print: Fingerprint;
-  /** The copy in quarantine: readable, never executable, never loaded. */
+  /** The copy in quarantine: not executable and never loaded. */
   readonly folder: string;
 }
 
@@ -44,7 +44,7 @@ function mainText(bundle: Bundle): string {
   }
 }
 
-async function headerOf(bundle: Bundle): Promise<SkillHeader> {
+async function parseHeader(bundle: Bundle): Promise<SkillHeader> {
   const { header, mistakes } = await parseSkill(mainText(bundle));
   const [mistake] = mistakes;
   if (mistake && !mistake.message.startsWith("unknown platform"))
@@ -52,13 +52,13 @@ async function headerOf(bundle: Bundle): Promise<SkillHeader> {
   return header;
 }
 
-function categoryOf(bundle: Bundle, header: SkillHeader): string | undefined {
+function readCategory(bundle: Bundle, header: SkillHeader): string | undefined {
   const { hermes } = (header.metadata ?? {}) as { hermes?: { category?: unknown } };
   const own = bundle.category ?? hermes?.category;
   return typeof own === "string" && nameMistake(own) === undefined ? own : undefined;
 }
 
-/** What a killed program left behind an hour ago or more. */
+/** Removes copies that a killed process left behind more than an hour ago. */
 async function sweep(quarantine: string): Promise<void> {
   for (const name of await readdir(quarantine)) {
     const path = join(quarantine, name);
@@ -67,7 +67,7 @@ async function sweep(quarantine: string): Promise<void> {
   }
 }
 
-async function layOut(host: HubHost, name: string, bundle: Bundle): Promise<string> {
+async function writeToQuarantine(host: HubHost, name: string, bundle: Bundle): Promise<string> {
   const { quarantine } = await hubFolders(host.skillsDir);
   await sweep(quarantine);
   const folder = await mkdtemp(join(quarantine, `${name}-`));
@@ -79,18 +79,16 @@ async function layOut(host: HubHost, name: string, bundle: Bundle): Promise<stri
   return folder;
 }
 
-/** Throws HubRefusal for what is no well-formed skill; a blocked one is returned with its decision. */
+/** Throws HubRefusal for an invalid skill; a blocked one is returned with its decision. */
 export async function stage(host: HubHost, bundle: Bundle, options: StageOptions = {}): Promise<Staged> {
-  const header = await headerOf(bundle);
+  const header = await parseHeader(bundle);
   const name = options.name ?? bundle.name;
-  if (name === "") throw new HubRefusal("the skill has no name of its own", "Give it one with --name.");
-  const category = options.category ?? categoryOf(bundle, header);
+  if (name === "") throw new HubRefusal("the skill has no name", "Set one with --name.");
+  const category = options.category ?? readCategory(bundle, header);
   checkNames(name, category);
-  const report = scanSkill(
-    bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, ...(mode === undefined ? {} : { mode }) })),
-  );
+  const report = scanSkill(bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, mode })));
   const decision = decide(report, bundle.trust, { force: options.force ?? false });
-  const folder = await layOut(host, name, bundle);
+  const folder = await writeToQuarantine(host, name, bundle);
   return { bundle, name, category, header, report, decision, print: fingerprint(bundle.files), folder };
 }
 

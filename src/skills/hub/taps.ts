@@ -27,14 +27,14 @@ export function isRepo(text: string): boolean {
   return REPO.test(text) && !/\/\.{1,2}$/.test(text);
 }
 
-/** `owner/repo` from what a person may type. */
+/** Parses user input to `owner/repo`. */
 export function parseRepo(given: string): string {
   const repo = given
     .trim()
     .replace(/^https?:\/\/(?:www\.)?github\.com\//, "")
     .replace(/(?:\.git)?\/?$/, "");
   if (isRepo(repo)) return repo;
-  throw new UserError(`"${given}" is no repository`, { hint: "Give it as owner/repo.", exitCode: 2 });
+  throw new UserError(`"${given}" is not a repository`, { hint: "Use the form owner/repo.", exitCode: 2 });
 }
 
 function tapFrom(value: unknown): Tap[] {
@@ -51,7 +51,7 @@ export class Taps {
     this.#path = join(skillsDir, ".hub", "taps.json");
   }
 
-  /** What the person added; entries that name no repository are left out. */
+  /** The taps that the user added; entries without a repository are ignored. */
   async own(): Promise<Tap[]> {
     const value = parseJson(await readFile(this.#path, "utf8").catch(() => "{}")) as { taps?: unknown } | undefined;
     return Array.isArray(value?.taps) ? value.taps.flatMap(tapFrom) : [];
@@ -66,10 +66,11 @@ export class Taps {
     await atomicWrite(this.#path, `${JSON.stringify({ taps }, null, 2)}\n`);
   }
 
-  /** False when it was there already. */
+  /** Returns false when it already exists. */
   add(tap: Tap): Promise<boolean> {
     const [checked] = tapFrom(tap);
-    if (!checked) throw new UserError(`"${tap.repo}" with the folder "${tap.path}" is no tap`, { exitCode: 2 });
+    if (!checked)
+      throw new UserError(`"${tap.repo}" with the folder "${tap.path}" is not a valid tap`, { exitCode: 2 });
     return withFileLock(this.#path, async () => {
       const taps = await this.own();
       if (taps.some((known) => known.repo === checked.repo && known.path === checked.path)) return false;
@@ -78,7 +79,7 @@ export class Taps {
     });
   }
 
-  /** False when there was none. */
+  /** Returns false when it does not exist. */
   remove(repo: string): Promise<boolean> {
     return withFileLock(this.#path, async () => {
       const taps = await this.own();

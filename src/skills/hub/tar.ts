@@ -1,4 +1,4 @@
-// Reads a tar archive with strict limits: plain files and folders; everything unusual is passed on as what it is.
+// Reads a tar archive with strict limits. Entries other than files and folders are reported by type.
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { RawEntry } from "./bundle.ts";
@@ -31,7 +31,7 @@ function octalAt(header: Buffer, from: number, length: number): number {
     .replaceAll("\0", " ")
     .trim();
   if (text === "") return 0;
-  return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : broken("has a number that cannot be read");
+  return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : broken("has an invalid number");
 }
 
 function checkSum(header: Buffer): void {
@@ -40,7 +40,7 @@ function checkSum(header: Buffer): void {
   if (sum !== octalAt(header, 148, 8)) broken("has a damaged header");
 }
 
-/** The `path` of a pax header; a `size` there would contradict the one that was checked. */
+/** The `path` of a pax header; a `size` is refused, because it would override the checked one. */
 function paxPath(body: Buffer): string | undefined {
   let path: string | undefined;
   let at = 0;
@@ -59,7 +59,7 @@ function paxPath(body: Buffer): string | undefined {
   return path;
 }
 
-function kindOf(type: string): RawEntry["kind"] {
+function entryKind(type: string): RawEntry["kind"] {
   if (type === "0" || type === "\0" || type === "7") return "file";
   if (type === "5") return "folder";
   return type === "1" || type === "2" ? "link" : "special";
@@ -86,13 +86,13 @@ export function readTar(archive: Buffer): RawEntry[] {
     if (start + size > archive.length) broken("ends too early");
     const body = archive.subarray(start, start + size);
     at = start + Math.ceil(size / BLOCK) * BLOCK;
-    // Each header costs time whatever it holds: thousands of empty ones are a bomb too.
+    // Limit the number of headers: thousands of empty entries take time too.
     if (entries.length > LIMITS.files * 4) broken("has too many entries");
     if (type === "g") continue;
     if (type === "x") longName = paxPath(body) ?? longName;
     else if (type === "L") longName = textAt(body, 0, body.length);
     else {
-      const kind = kindOf(type);
+      const kind = entryKind(type);
       const path = longName ?? headerName(header);
       longName = undefined;
       entries.push({ path, kind, bytes: kind === "file" ? body : NO_BYTES, mode: octalAt(header, 100, 8) & 0o7777 });
@@ -100,7 +100,7 @@ export function readTar(archive: Buffer): RawEntry[] {
   }
 }
 
-/** Stops unpacking at the limit: what it would have become is never in memory. */
+/** Stops unpacking at the limit, so that larger output is never in memory. */
 export async function readTarGz(packed: Uint8Array): Promise<RawEntry[]> {
   const most = LIMITS.total + LIMITS.files * 4 * BLOCK;
   let archive: Buffer;
@@ -109,7 +109,7 @@ export async function readTarGz(packed: Uint8Array): Promise<RawEntry[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ERR_BUFFER_TOO_LARGE") broken(`unpacks to more than ${most} bytes`);
-    throw new HubRefusal("refused: the file is no gzip archive, or it is damaged");
+    throw new HubRefusal("refused: the file is not a valid gzip archive");
   }
   if (archive.length > LIMITS.ratioFloor && archive.length > packed.length * LIMITS.ratio)
     broken(`unpacks to ${Math.round(archive.length / packed.length)} times its size`);

@@ -11,7 +11,7 @@ const END_RECORD_BYTES = 22;
 const ZIP64_FIELD = 1;
 const ZIP64_LOCATOR = 0x07064b50;
 const ZIP64_LOCATOR_BYTES = 20;
-const ZIP64_REFUSED = "is in the zip64 form, which a skill does not need";
+const ZIP64_REFUSED = "is a zip64 archive, which is not supported";
 
 interface Member {
   readonly entry: Entry;
@@ -94,14 +94,14 @@ async function readRanges(zip: ZipFile, members: readonly Member[], limit: numbe
   const ranges: Range[] = [];
   for (const { entry } of members) {
     const header = await zip.readLocalFileHeaderPromise(entry);
-    if (!header.fileName.equals(entry.fileNameRaw)) refuse("names a file differently in two places");
+    if (!header.fileName.equals(entry.fileNameRaw)) refuse("has inconsistent file names");
     const to = header.fileDataStart + entry.compressedSize;
     if (to > limit) refuse("ends too early");
     ranges.push({ header: entry.relativeOffsetOfLocalHeader, from: header.fileDataStart, to });
   }
   let before = 0;
   for (const range of [...ranges].sort((a, b) => a.header - b.header)) {
-    if (range.header < before) refuse("has files that share their bytes");
+    if (range.header < before) refuse("has overlapping files");
     before = range.to;
   }
   return ranges;

@@ -1,4 +1,4 @@
-// Carries a planned change out: whole or not at all.
+// Applies a planned change atomically.
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -17,7 +17,7 @@ async function writeOne(path: string, text: string): Promise<void> {
   await chmod(path, mode);
 }
 
-/** A new skill appears at once: it is built beside its place and moved there. */
+/** Builds a new skill in a temporary folder and moves it into place. */
 async function create(plan: Plan): Promise<void> {
   await mkdir(dirname(plan.dir), { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(dirname(plan.dir), ".draft-"));
@@ -42,15 +42,15 @@ async function removeIfEmpty(dir: string, below: string): Promise<void> {
   await rmdir(dir);
 }
 
-/** A linked skill loses its link, never the files of somebody else. */
+/** For a linked skill, only the link is removed, not its target. */
 async function remove(plan: Plan, root: string): Promise<void> {
   if (relative(root, plan.dir).startsWith("..") || plan.dir === root)
     throw new Error(`${plan.dir} is not a skill's folder`);
   if (lstatSync(plan.dir).isSymbolicLink()) await unlink(plan.dir);
   else {
-    const grave = join(dirname(plan.dir), `.deleted-${process.pid}-${Date.now()}`);
-    await rename(plan.dir, grave);
-    await rm(grave, { recursive: true, force: true });
+    const trash = join(dirname(plan.dir), `.deleted-${process.pid}-${Date.now()}`);
+    await rename(plan.dir, trash);
+    await rm(trash, { recursive: true, force: true });
   }
   const category = dirname(plan.dir);
   if (category !== root && existsSync(category)) {

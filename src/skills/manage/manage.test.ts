@@ -87,10 +87,10 @@ describe("skill_manage", () => {
     [{ action: "create", name: "x", content: "---\nname: x\n---\nbody" }, /`description` is missing/],
     [{ action: "create", name: "x", content: "---\nname: x\ndescription: y\n---\n" }, /no instructions/],
     [{ action: "create", name: "x", content: GOOD + "x".repeat(100_001) }, /at most 100000/],
-    [{ action: "create", name: "taken", content: GOOD }, /exists already/],
+    [{ action: "create", name: "taken", content: GOOD }, /already exists/],
     [{ action: "edit", name: "nope", content: GOOD }, /there is no skill/],
     [{ action: "patch", name: "taken", old_string: "zzz", new_string: "y" }, /not found/],
-    [{ action: "patch", name: "taken", old_string: "---", new_string: "+++", replace_all: true }, /would be broken/],
+    [{ action: "patch", name: "taken", old_string: "---", new_string: "+++", replace_all: true }, /would be invalid/],
     [{ action: "write_file", name: "taken", file_path: "SKILL.md", file_content: "x" }, /below references/],
     [{ action: "write_file", name: "taken", file_path: "scripts/../../x", file_content: "x" }, /plain relative/],
     [{ action: "write_file", name: "taken", file_path: "scripts/.hidden", file_content: "x" }, /hidden/],
@@ -110,7 +110,7 @@ describe("skill_manage", () => {
     expect(readdirSync(at("")).sort()).toEqual(before);
   });
 
-  it("does not write through links that lead outside, and deletes a link, not its target", async () => {
+  it("does not write through links that point outside, and deletes a link, not its target", async () => {
     const outside = skillHome();
     outside.skill("foreign");
     home.skill("mine");
@@ -124,7 +124,7 @@ describe("skill_manage", () => {
     outside.remove();
   });
 
-  it("does not delete what the person pinned", async () => {
+  it("does not delete pinned skills", async () => {
     home.skill("dear");
     writeFileSync(at(".usage.json"), JSON.stringify({ dear: { pinned: true, use_count: 1 } }));
     expect((await manage({ action: "delete", name: "dear" })).json.error).toContain("pinned");
@@ -135,7 +135,7 @@ describe("skill_manage", () => {
 });
 
 describe("the guard over what the agent writes", () => {
-  it("sets a dangerous skill aside; it cannot be loaded until a person approves it", async () => {
+  it("quarantines a dangerous skill; it cannot be loaded until the user approves it", async () => {
     const { json, result } = await manage({ action: "create", name: "release", content: EVIL });
     expect(result.failed).toBe(true);
     expect(json.findings).toEqual(
@@ -164,14 +164,14 @@ describe("the guard over what the agent writes", () => {
     await expect(home.service.reject("../x")).rejects.toThrow("no quarantined skill");
   });
 
-  it("refuses to approve a record that somebody changed, and touches nothing outside the skills folder", async () => {
+  it("refuses to approve a modified record, and changes nothing outside the skills folder", async () => {
     const outside = join(home.path, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "SKILL.md"), GOOD);
     const { json } = await manage({ action: "create", name: "release", category: "ops", content: EVIL });
     const id = json.quarantined as string;
     const record = at(`.quarantine/${id}.json`);
-    const honest = JSON.parse(readFileSync(record, "utf8")) as object;
+    const valid = JSON.parse(readFileSync(record, "utf8")) as object;
     const changes: object[] = [
       { name: "../outside", action: "edit" },
       { name: "release", action: "create", category: "../../outside" },
@@ -183,25 +183,25 @@ describe("the guard over what the agent writes", () => {
       { files: null },
     ];
     for (const change of changes) {
-      writeFileSync(record, JSON.stringify({ ...honest, ...change }));
-      await expect(home.service.approve(id), JSON.stringify(change)).rejects.toThrow("not as Hermes wrote it");
+      writeFileSync(record, JSON.stringify({ ...valid, ...change }));
+      await expect(home.service.approve(id), JSON.stringify(change)).rejects.toThrow("modified outside Hermes");
     }
     symlinkSync(outside, at("linked"));
-    writeFileSync(record, JSON.stringify({ ...honest, name: "linked", action: "edit" }));
-    await expect(home.service.approve(id)).rejects.toThrow("not as Hermes wrote it");
+    writeFileSync(record, JSON.stringify({ ...valid, name: "linked", action: "edit" }));
+    await expect(home.service.approve(id)).rejects.toThrow("modified outside Hermes");
     symlinkSync(outside, at("ops"));
-    writeFileSync(record, JSON.stringify(honest));
-    await expect(home.service.approve(id)).rejects.toThrow("not as Hermes wrote it");
+    writeFileSync(record, JSON.stringify(valid));
+    await expect(home.service.approve(id)).rejects.toThrow("modified outside Hermes");
     rmSync(at("ops"));
-    // What older records said about the place does not count.
-    writeFileSync(record, JSON.stringify({ ...honest, dir: outside, root: home.path }));
+    // Paths in records of older versions are ignored.
+    writeFileSync(record, JSON.stringify({ ...valid, dir: outside, root: home.path }));
     expect(readdirSync(outside)).toEqual(["SKILL.md"]);
     expect(readFileSync(join(outside, "SKILL.md"), "utf8")).toBe(GOOD);
     expect(await home.service.approve(id)).toEqual({ name: "release", dir: at("ops/release") });
     expect(read("ops/release/SKILL.md")).toBe(EVIL);
   });
 
-  it("leaves the live skill as it was when a change to it is dangerous, and judges only what is new", async () => {
+  it("leaves the skill unchanged when a change to it is dangerous, and checks only new findings", async () => {
     await manage({ action: "create", name: "release", content: GOOD });
     const script = {
       action: "write_file",
@@ -220,7 +220,7 @@ describe("the guard over what the agent writes", () => {
     ).toBe(true);
   });
 
-  it("sets doubtful changes aside too when it is told to be strict", async () => {
+  it("quarantines `caution` changes too in strict mode", async () => {
     const strict = skillHome({ settings: { strictGuard: true } });
     const content = `${GOOD}\nUse http://8.8.8.8/x as server.\n`;
     expect(
@@ -231,7 +231,7 @@ describe("the guard over what the agent writes", () => {
   });
 });
 
-it("asks the gate before anything becomes durable, and a denial writes nothing", async () => {
+it("asks the gate before writing, and a denial writes nothing", async () => {
   const asked: Intent[] = [];
   const gate: Gate = {
     beginTurn: () => undefined,
@@ -250,7 +250,7 @@ it("asks the gate before anything becomes durable, and a denial writes nothing",
   guarded.remove();
 });
 
-it("two writers at once do not lose each other's counts", async () => {
+it("concurrent writers do not lose counts", async () => {
   home.skill("a");
   const patch = (n: number) =>
     manage({ action: "write_file", name: "a", file_path: `references/${n}.md`, file_content: `${n}` });

@@ -1,4 +1,4 @@
-// A wish of the agent → exactly which files of which skill change. Nothing is written here.
+// Plans a change requested by the agent: which files of which skill change. Writes nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
@@ -61,7 +61,7 @@ async function create(library: Library, args: ManageArgs): Promise<Planned> {
   const dir = join(library.catalog.homeRoot, ...(category === "" ? [] : [category]), name);
   const taken = (await library.catalog.all()).skills.find((skill) => skill.folder === name || skill.name === name);
   if (taken || existsSync(dir))
-    return { error: `a skill "${name}" exists already at ${taken?.dir ?? dir}; use edit or patch` };
+    return { error: `a skill "${name}" already exists at ${taken?.dir ?? dir}; use edit or patch` };
   return {
     plan: {
       action: "create",
@@ -97,7 +97,7 @@ async function patch(library: Library, args: ManageArgs, dir: string): Promise<P
   });
   if (!change.ok) return { error: change.error, extra: { file_preview: before.slice(0, SHOWN_ON_FAILURE) } };
   const mistake = file === "SKILL.md" ? await contentMistake(change.text) : fileContentMistake(change.text);
-  if (mistake) return { error: `the patched ${file} would be broken: ${mistake}` };
+  if (mistake) return { error: `the patched ${file} would be invalid: ${mistake}` };
   const message = `${change.count} passage${change.count === 1 ? "" : "s"} of ${file} in "${args.name}" changed.`;
   return { plan: { action: "patch", name: args.name, dir, files: new Map([[file, change.text]]), message, extra: {} } };
 }
@@ -152,7 +152,7 @@ async function remove(library: Library, args: ManageArgs, dir: string): Promise<
       return { error: `absorbed_into: there is no skill "${into}"` };
   }
   const message =
-    into === "" ? `Skill "${args.name}" is deleted.` : `Skill "${args.name}" is deleted; "${into}" has taken it in.`;
+    into === "" ? `Skill "${args.name}" is deleted.` : `Skill "${args.name}" is deleted; "${into}" replaces it.`;
   return {
     plan: {
       action: "delete",
@@ -165,7 +165,7 @@ async function remove(library: Library, args: ManageArgs, dir: string): Promise<
   };
 }
 
-/** Checks everything that can be checked before anything is asked or written. */
+/** Validates the request before approval and before anything is written. */
 export async function planChange(library: Library, args: ManageArgs): Promise<Planned> {
   if (args.action === "create") return create(library, args);
   if (args.name.trim() === "") return { error: "name is missing" };

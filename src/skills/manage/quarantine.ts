@@ -1,29 +1,30 @@
-// Changes that the guard stopped: kept aside with the findings until a person approves or rejects them.
+// Quarantined changes: stored with their findings until the user approves or rejects them.
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, isAbsolute, join, relative } from "node:path";
+import { basename, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { QuarantinedSkill } from "../../core/skill.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { GuardReport } from "../guard/finding.ts";
 import { insideSkill } from "../skill-files.ts";
 import { applyPlan } from "./apply.ts";
 import type { ManageArgs, Plan } from "./plan.ts";
 import { filePathMistake, nameMistake } from "./rules.ts";
 
-/** The record says what changes, never where: it is a file like any other, and somebody may have changed it. */
+/** A record contains no paths, because the file may have been tampered with. */
 interface Stored extends QuarantinedSkill {
   /** For new skills. */
   readonly category?: string | undefined;
   readonly files: { readonly [path: string]: string | null };
 }
 
-/** Where skills are, as the settings say now. */
-export interface SkillPlaces {
+/** The skill folders according to the current settings. */
+export interface SkillFolders {
   readonly homeRoot: string;
   readonly roots: readonly string[];
-  /** The folder of a skill that exists. */
+  /** The folder of an existing skill. */
   find(name: string): Promise<string | undefined>;
 }
 
@@ -32,8 +33,8 @@ const ID = /^[a-z0-9][a-z0-9._-]*$/;
 const ACTIONS: readonly string[] = ["create", "edit", "patch", "delete", "write_file", "remove_file"];
 
 function tampered(what: string): UserError {
-  return new UserError(`the quarantined change is not as Hermes wrote it (${what}); nothing was changed`, {
-    hint: "Reject it, and find out who changed the file below skills/.quarantine.",
+  return new UserError(`the quarantined change was modified outside Hermes (${what}); nothing was changed`, {
+    hint: "Reject it and check who changed the file below skills/.quarantine.",
   });
 }
 
@@ -48,31 +49,31 @@ function checkRecord(stored: Stored): void {
       throw tampered(`the path ${file}`);
 }
 
-/** Whether a folder, with links resolved, is strictly below one of the roots. */
+/** The first root that contains the folder, links resolved; undefined when none does. */
 function rootAbove(dir: string, roots: readonly string[]): string | undefined {
   return roots.find((root) => {
     if (!existsSync(root)) return false;
-    const inside = relative(realpathSync(root), dir);
-    return inside !== "" && !inside.startsWith("..") && !isAbsolute(inside);
+    const real = realpathSync(root);
+    return dir !== real && isPathInside(dir, real);
   });
 }
 
-async function placeOf(stored: Stored, places: SkillPlaces): Promise<{ dir: string; root: string }> {
+async function resolveFolder(stored: Stored, folders: SkillFolders): Promise<{ dir: string; root: string }> {
   if (stored.action === "create") {
     const { name, category } = stored;
-    if (nameMistake(name) || (category !== undefined && nameMistake(category))) throw tampered("its place");
-    const parent = join(places.homeRoot, ...(category === undefined ? [] : [category]));
-    if (existsSync(parent) && parent !== places.homeRoot && !rootAbove(realpathSync(parent), [places.homeRoot]))
-      throw tampered(`${parent} leads outside`);
+    if (nameMistake(name) || (category !== undefined && nameMistake(category))) throw tampered("its path");
+    const parent = join(folders.homeRoot, ...(category === undefined ? [] : [category]));
+    if (existsSync(parent) && parent !== folders.homeRoot && !rootAbove(realpathSync(parent), [folders.homeRoot]))
+      throw tampered(`${parent} is outside the skills folder`);
     const dir = join(parent, name);
     if (existsSync(dir))
-      throw new UserError(`${dir} exists already`, { hint: "Delete one of the two, then approve again." });
-    return { dir, root: places.homeRoot };
+      throw new UserError(`${dir} already exists`, { hint: "Delete one of the two, then approve again." });
+    return { dir, root: folders.homeRoot };
   }
-  const dir = await places.find(stored.name);
+  const dir = await folders.find(stored.name);
   if (dir === undefined)
-    throw new UserError(`there is no skill "${stored.name}" any more`, { hint: "Reject the change." });
-  const root = rootAbove(realpathSync(dir), places.roots);
+    throw new UserError(`the skill "${stored.name}" no longer exists`, { hint: "Reject the change." });
+  const root = rootAbove(realpathSync(dir), folders.roots);
   if (root === undefined) throw tampered(`${dir} is not in a skills folder`);
   return { dir, root };
 }
@@ -84,7 +85,7 @@ export class Quarantine {
     this.#dir = join(skillsDir, ".quarantine");
   }
 
-  /** The change as it would have been, in one file: nothing in it can be found or loaded as a skill. */
+  /** Stores the change in one file, which cannot be found or loaded as a skill. */
   async keep(plan: Plan, report: GuardReport, origin: { sessionId: string }): Promise<string> {
     const id = `${basename(plan.name)
       .toLowerCase()
@@ -102,7 +103,7 @@ export class Quarantine {
           (finding) =>
             `${finding.severity} ${finding.category}/${finding.pattern_id} ${finding.file}:${finding.line} ${finding.description}`,
         ),
-      ...(typeof plan.extra.category === "string" ? { category: plan.extra.category } : {}),
+      category: typeof plan.extra.category === "string" ? plan.extra.category : undefined,
       files: Object.fromEntries(plan.files),
     };
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
@@ -124,16 +125,16 @@ export class Quarantine {
     return stored.map(({ category: _category, files: _files, ...shown }) => shown);
   }
 
-  /** What the change would write, for the person to read. */
+  /** The files that the change would write, for review. */
   async files(id: string): Promise<{ readonly [path: string]: string | null }> {
     return (await this.#read(id)).files;
   }
 
-  /** The place is computed anew; a record that leads anywhere else is refused and stays where it is. */
-  async approve(id: string, places: SkillPlaces): Promise<{ name: string; dir: string }> {
+  /** Computes the folder again; a record for another folder is refused and kept. */
+  async approve(id: string, folders: SkillFolders): Promise<{ name: string; dir: string }> {
     const stored = await this.#read(id);
     checkRecord(stored);
-    const { dir, root } = await placeOf(stored, places);
+    const { dir, root } = await resolveFolder(stored, folders);
     if (stored.action !== "create")
       for (const file of Object.keys(stored.files)) if (!insideSkill(dir, file).ok) throw tampered(`the path ${file}`);
     const plan: Plan = {

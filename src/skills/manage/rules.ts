@@ -1,4 +1,4 @@
-// What an agent may write: names, places, sizes, and a SKILL.md that can be read again.
+// Rules for what the agent may write: names, paths, sizes, and a valid SKILL.md.
 import { SUPPORT_FOLDERS } from "../find.ts";
 import { MAX_DESCRIPTION, MAX_NAME, parseSkill } from "../parse.ts";
 
@@ -6,7 +6,7 @@ const NAME = /^[a-z0-9][a-z0-9._-]*$/;
 export const MAX_CHARS = 100_000;
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Each rule answers with what is wrong, or undefined. */
+/** Each rule returns the problem, or undefined. */
 export function nameMistake(name: string, what = "name"): string | undefined {
   if (name === "") return `${what} is missing`;
   if (name.length > MAX_NAME) return `${what} has ${name.length} characters; at most ${MAX_NAME}`;

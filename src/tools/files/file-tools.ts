@@ -88,7 +88,7 @@ export async function contentTrust(
   const [realRoot, realPath] = parts.remote ? [root, path] : [await real(root), await real(path)];
   if (isPathInside(realPath, realRoot)) return { trust: "own" };
   if (parts.spillDir !== undefined && isPathInside(realPath, await real(parts.spillDir))) return { trust: "own" };
-  return { trust: "untrusted", origin: `${path}, which lies outside the workspace` };
+  return { trust: "untrusted", origin: `${path}, which is outside the workspace` };
 }
 
 /** The refusal to return, or undefined when the gate allows the call. */

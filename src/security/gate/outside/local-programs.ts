@@ -1,8 +1,8 @@
-// Programs whose output is plainly local. What is not listed here may bring text from outside.
+// Programs whose output is local. The output of all others may contain untrusted text.
 
 const list = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Their output holds no text of files: names, states, results of the shell itself. */
+/** Their output contains no file content: only names, states and results of the shell. */
 export const STATE_PROGRAMS = list(`
   ls dir vdir pwd cd pushd popd dirs echo printf test [ [[ true false : which type whereis command hash alias unalias
   date cal uname arch whoami id groups hostname locale tty stty nproc uptime free df du vmstat lscpu lsblk ps pgrep pkill kill
@@ -12,7 +12,7 @@ export const STATE_PROGRAMS = list(`
   nice nohup time timeout stdbuf setsid ionice taskset lsof ss pstree history expr bc dc factor tmux screen pbcopy nvm ssh-keygen ssh-add
 `);
 
-/** They pass on what is in the files that they are given: local when those lie in the workspace. */
+/** Their output contains the content of their files: local when these are in the workspace. */
 export const FILE_PROGRAMS = list(`
   cat head tail less more bat nl tac rev fold fmt pr wc sort uniq cut tr paste join comm column expand unexpand od xxd
   hexdump strings base64 base32 md5sum sha1sum sha256sum sha512sum shasum cksum b2sum grep egrep fgrep zgrep rg ag ack sed
@@ -38,7 +38,7 @@ export const BUILD_PROGRAMS = list(`
 export const FETCHING_NAME =
   /fetch|download|deploy|install|publish|release|upload|sync|pull|push|update|upgrade|crawl|scrape|curl|wget/i;
 
-/** Subcommands that stay on this machine; the other ones of these programs may use the network. */
+/** Subcommands that work offline; the others of these programs may use the network. */
 export const LOCAL_SUBCOMMANDS: { readonly [program: string]: ReadonlySet<string> } = {
   npm: list(
     "test t tst run run-script start stop restart ls list la ll pkg version config c get set root prefix bin why explain pack prune dedupe rebuild init cache fund help",
@@ -71,12 +71,12 @@ export const LOCAL_SUBCOMMANDS: { readonly [program: string]: ReadonlySet<string
   swift: list("build test"),
 };
 
-/** `git` subcommands that talk to other machines. */
+/** `git` subcommands that use the network. */
 export const GIT_NETWORK = list(
   "clone fetch pull push ls-remote fetch-pack send-pack send-email request-pull submodule svn p4 lfs http-fetch remote-http remote-https daemon",
 );
 
-/** Programs that `npx` and the like run from the project. */
+/** Programs that `npx` and similar tools run from the project. */
 export function isProjectTool(name: string): boolean {
   return (
     BUILD_PROGRAMS.has(name) ||

@@ -1,4 +1,4 @@
-// Does a program text bring text from outside: the network, other programs, files that are not the project's?
+// Detects code that may output untrusted text: from the network, other programs or files outside the workspace.
 import { existsSync } from "node:fs";
 import { isBelow } from "../../real-path.ts";
 import type { ShellEnvironment } from "../shell/shell-types.ts";
@@ -14,19 +14,19 @@ const PERSONAL =
   /\b(?:expanduser|Path\.home|homedir|os\.path\.expandvars)\b|environ(?:\.get)?\s*[[(]\s*["'](?:HOME|USERPROFILE|XDG_\w+)|process\.env\.(?:HOME|XDG_\w+)|\$ENV\{HOME\}|ENV\[["']HOME/;
 const LITERAL_PATH = /["'`]((?:~|\.\.)?\/[^"'`\n]{0,400})["'`]/g;
 
-export interface CodeQuestion {
+export interface CodeInput {
   readonly code: string;
   readonly cwd: string;
-  /** Programs that it starts are judged elsewhere. */
+  /** The programs that it starts are checked elsewhere. */
   readonly commandsKnown?: boolean | undefined;
 }
 
-/** Where the text comes from, in words; null when the program is plainly local. */
-export function outsideOfCode(question: CodeQuestion, host: ShellEnvironment): string | null {
+/** A description of the source of the text; null when the program is local. */
+export function untrustedCodeSource(question: CodeInput, host: ShellEnvironment): string | null {
   const { code, cwd } = question;
   if (NETWORK.test(code)) return "a program that may use the network";
-  if (HIDDEN.test(code)) return "a program that loads code while it runs";
-  if (!question.commandsKnown && OTHER_PROGRAMS.test(code)) return "a program that starts others";
+  if (HIDDEN.test(code)) return "a program that loads code at run time";
+  if (!question.commandsKnown && OTHER_PROGRAMS.test(code)) return "a program that starts other programs";
   if (PERSONAL.test(code)) return "a program that reads outside the workspace";
   const root = host.workspace ?? host.cwd;
   for (const match of code.matchAll(LITERAL_PATH)) {

@@ -1,4 +1,4 @@
-// Which commands bring text from outside into a conversation; everyday local work does not.
+// Which commands may output untrusted text; everyday local commands do not.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -141,20 +141,20 @@ npm run build && npm test && git add -A && git commit -m done
   .trim()
   .split("\n");
 
-it.each(FOREIGN)("brings text from outside: %s", (command) => {
+it.each(FOREIGN)("may output untrusted text: %s", (command) => {
   expect(outside(command)).not.toBeNull();
 });
 
-it.each(LOCAL)("is local work: %s", (command) => {
+it.each(LOCAL)("is local: %s", (command) => {
   expect(outside(command)).toBeNull();
 });
 
-it("judges by the folder that the conversation works in, not by where its shell has gone", () => {
+it("uses the folder of the conversation, not the current folder of its shell", () => {
   expect(outside("cat page.md", join(userHome, "Downloads"))).not.toBeNull();
   expect(outside("cat ../README.md", join(workspace, "sub"))).toBeNull();
 });
 
-it("judges programs", () => {
+it("analyses programs", () => {
   const program = (code: string, language: "python" | "javascript" = "python") =>
     analyseProgram(language, code, { userHome, hermesHome, cwd: workspace, workspace }, parse).outside;
   for (const code of [

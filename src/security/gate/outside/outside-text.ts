@@ -1,11 +1,12 @@
-// Which commands bring text from outside the workspace into the conversation. Unknown programs count as such.
+// Detects commands whose output may contain text from outside the workspace. Unknown programs are assumed to do so.
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { truncate } from "../../../lib/text/truncate.ts";
 import { isBelow } from "../../real-path.ts";
 import {
   argTexts,
   type Invocation,
   operands,
-  programOf,
+  programName,
   type ShellEnvironment,
   UNKNOWN,
 } from "../shell/shell-types.ts";
@@ -19,7 +20,7 @@ import {
   LOCAL_SUBCOMMANDS,
   STATE_PROGRAMS,
 } from "./local-programs.ts";
-import { outsideOfCode } from "./outside-code.ts";
+import { untrustedCodeSource } from "./outside-code.ts";
 
 const MAX_SCRIPT_BYTES = 512_000;
 const SHELLS = /^(?:ba|z|da|k|a)?sh$/;
@@ -30,19 +31,19 @@ const PYTHON_MODULES =
 const RUNNERS = /^(?:npx|bunx|pnpx|uvx|pipx)$/;
 const ONLY_VERSION = /^(?:--?version|-v|-V|--help|-h|version|help)$/;
 
-/** What innerOf has already taken apart: the commands inside are judged by themselves. */
+/** True when the invocation contains other commands, which are checked on their own. */
 export interface OutsideContext {
   readonly hasInner: boolean;
-  /** Files that earlier commands of the same script wrote: their text is judged with those commands. */
+  /** Files that earlier commands of the same script wrote; their content is checked with those commands. */
   readonly written: ReadonlySet<string>;
 }
 
-function shown(invocation: Invocation): string {
+function commandLabel(invocation: Invocation): string {
   const text = [invocation.name, ...invocation.args].map((word) => word.text.replaceAll(UNKNOWN, "…")).join(" ");
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return truncate(text, 80);
 }
 
-/** The first existing path among the words that lies outside the workspace. */
+/** The first existing path among the words that is outside the workspace. */
 function outsidePath(texts: readonly string[], invocation: Invocation, host: ShellEnvironment, about: OutsideContext) {
   const root = host.workspace ?? host.cwd;
   for (const text of texts) {
@@ -51,7 +52,7 @@ function outsidePath(texts: readonly string[], invocation: Invocation, host: She
     if (value.startsWith("-")) continue;
     const whole = absolutePath(value, invocation.cwd, host);
     if (/^\/dev\//.test(whole) || about.written.has(whole)) continue;
-    if (isBelow(root, whole) && leadsInside(root, whole)) continue;
+    if (isBelow(root, whole) && resolvesInside(root, whole)) continue;
     const fixed = whole.split(/[*?[]/, 1)[0] ?? whole;
     const path = fixed === whole ? whole : fixed.slice(0, fixed.lastIndexOf("/") + 1);
     if (path !== "/" || whole === "/") if (existsSync(path)) return whole;
@@ -59,17 +60,17 @@ function outsidePath(texts: readonly string[], invocation: Invocation, host: She
   return undefined;
 }
 
-/** Links inside the workspace may lead out of it. */
-function leadsInside(root: string, path: string): boolean {
+/** Symbolic links inside the workspace may point outside. */
+function resolvesInside(root: string, path: string): boolean {
   try {
     return isBelow(realpathSync(root), realpathSync(path));
   } catch {
-    // It is not there: nothing is read.
+    // The file does not exist: nothing is read.
     return true;
   }
 }
 
-function gitOutside(invocation: Invocation): boolean {
+function gitUsesNetwork(invocation: Invocation): boolean {
   const texts = argTexts(invocation);
   let at = 0;
   while (at < texts.length && texts[at]?.startsWith("-"))
@@ -81,7 +82,7 @@ function gitOutside(invocation: Invocation): boolean {
   return sub.includes(UNKNOWN) || GIT_NETWORK.has(sub);
 }
 
-function subcommandOutside(program: string, invocation: Invocation): boolean {
+function subcommandUsesNetwork(program: string, invocation: Invocation): boolean {
   const words = argTexts(invocation);
   const sub = words.find((text) => !text.startsWith("-")) ?? words[0] ?? "";
   if (!LOCAL_SUBCOMMANDS[program]?.has(sub))
@@ -106,7 +107,7 @@ function subcommandOutside(program: string, invocation: Invocation): boolean {
   return false;
 }
 
-function scriptOutside(
+function scriptSource(
   path: string,
   invocation: Invocation,
   host: ShellEnvironment,
@@ -115,20 +116,20 @@ function scriptOutside(
   const full = absolutePath(path, invocation.cwd, host);
   try {
     if (statSync(full).isDirectory()) return null;
-    if (!isBelow(host.workspace ?? host.cwd, full)) return `${full}, which lies outside the workspace`;
+    if (!isBelow(host.workspace ?? host.cwd, full)) return `${full}, which is outside the workspace`;
     const bytes = readFileSync(full);
     if (bytes.length > MAX_SCRIPT_BYTES || bytes.subarray(0, 8_192).includes(0)) return `the program ${path}`;
-    const found = outsideOfCode({ code: bytes.toString("utf8"), cwd: invocation.cwd }, host);
+    const found = untrustedCodeSource({ code: bytes.toString("utf8"), cwd: invocation.cwd }, host);
     return found === null ? null : `${path}, ${found}`;
   } catch {
-    // It is not there yet: whoever writes it in the same command has been judged, its text has not.
+    // The file does not exist yet: the command that writes it was checked, the content was not.
     return about.written.has(full) || !existsSync(full) ? `the script ${path}` : `the program ${path}`;
   }
 }
 
-function interpreterOutside(invocation: Invocation, host: ShellEnvironment, about: OutsideContext): string | null {
+function interpreterSource(invocation: Invocation, host: ShellEnvironment, about: OutsideContext): string | null {
   const texts = argTexts(invocation);
-  const program = programOf(invocation);
+  const program = programName(invocation);
   if (about.hasInner) return null;
   if (/^python|^pypy/.test(program)) {
     const module = texts[texts.indexOf("-m") + 1];
@@ -142,12 +143,12 @@ function interpreterOutside(invocation: Invocation, host: ShellEnvironment, abou
   const script = operands(invocation)[0];
   if (script === undefined)
     return invocation.stdin && !invocation.stdin.dynamic
-      ? outsideOfCode({ code: invocation.stdin.text, cwd: invocation.cwd }, host)
-      : `${program}, which reads its program from its input`;
-  return script.dynamic ? `a script that ${program} runs` : scriptOutside(script.text, invocation, host, about);
+      ? untrustedCodeSource({ code: invocation.stdin.text, cwd: invocation.cwd }, host)
+      : `${program}, which reads its program from standard input`;
+  return script.dynamic ? `a script that ${program} runs` : scriptSource(script.text, invocation, host, about);
 }
 
-function runnerOutside(invocation: Invocation): boolean {
+function runnerUsesNetwork(invocation: Invocation): boolean {
   const tool =
     operands(invocation)[0]
       ?.text.replace(/@[\w.^~-]+$/, "")
@@ -157,16 +158,20 @@ function runnerOutside(invocation: Invocation): boolean {
   return !isProjectTool(tool) || rest.some((word) => FETCHING_NAME.test(word.text));
 }
 
-/** Where the command's text comes from, in words for the person; null when it is plainly local. */
-export function outsideOfCommand(invocation: Invocation, host: ShellEnvironment, about: OutsideContext): string | null {
-  const program = programOf(invocation);
+/** A description of the source of the command's output, for the user; null when it is local. */
+export function untrustedCommandSource(
+  invocation: Invocation,
+  host: ShellEnvironment,
+  about: OutsideContext,
+): string | null {
+  const program = programName(invocation);
   const texts = argTexts(invocation);
   const name = invocation.name.text;
-  const command = `the command "${shown(invocation)}"`;
+  const command = `the command "${commandLabel(invocation)}"`;
   const read = invocation.redirects.filter(({ operator }) => operator.startsWith("<")).map(({ target }) => target.text);
   if (read.some((text) => /^\/dev\/(?:tcp|udp)\//.test(text))) return command;
   const from = outsidePath(read, invocation, host, about);
-  if (from !== undefined) return `${from}, which lies outside the workspace`;
+  if (from !== undefined) return `${from}, which is outside the workspace`;
   if (name === "") return null;
   if (invocation.name.dynamic) return command;
   if (texts.length > 0 && texts.every((text) => ONLY_VERSION.test(text))) return null;
@@ -174,38 +179,38 @@ export function outsideOfCommand(invocation: Invocation, host: ShellEnvironment,
   const outsideCwd = !isBelow(host.workspace ?? host.cwd, invocation.cwd) && existsSync(invocation.cwd);
   if (program === "git") {
     const folder = outsidePath(texts, invocation, host, about);
-    return gitOutside(invocation) || outsideCwd || folder !== undefined ? command : null;
+    return gitUsesNetwork(invocation) || outsideCwd || folder !== undefined ? command : null;
   }
   if (FILE_PROGRAMS.has(program) || BUILD_PROGRAMS.has(program)) {
-    if (outsideCwd) return `${invocation.cwd}, which lies outside the workspace`;
+    if (outsideCwd) return `${invocation.cwd}, which is outside the workspace`;
     const path = outsidePath(
-      FILE_PROGRAMS.has(program) ? readWords(program, invocation) : texts,
+      FILE_PROGRAMS.has(program) ? inputWords(program, invocation) : texts,
       invocation,
       host,
       about,
     );
-    if (path !== undefined) return `${path}, which lies outside the workspace`;
+    if (path !== undefined) return `${path}, which is outside the workspace`;
     if (FILE_PROGRAMS.has(program)) return texts.some((text) => /^https?:\/\//.test(text)) ? command : null;
     return operands(invocation).some((word) => FETCHING_NAME.test(word.text) && !/[./]/.test(word.text))
       ? command
       : null;
   }
   if (outsideCwd) return command;
-  if (RUNNERS.test(program)) return runnerOutside(invocation) ? command : null;
+  if (RUNNERS.test(program)) return runnerUsesNetwork(invocation) ? command : null;
   if (LOCAL_SUBCOMMANDS[program.replace(/^pip[\d.]+$/, "pip")])
-    return subcommandOutside(program.replace(/^pip[\d.]+$/, "pip"), invocation) ? command : null;
-  if (SHELLS.test(program) || INTERPRETERS.test(program)) return interpreterOutside(invocation, host, about);
+    return subcommandUsesNetwork(program.replace(/^pip[\d.]+$/, "pip"), invocation) ? command : null;
+  if (SHELLS.test(program) || INTERPRETERS.test(program)) return interpreterSource(invocation, host, about);
   if (program === "source" || program === ".") {
     const script = operands(invocation)[0];
-    return script && !script.dynamic ? scriptOutside(script.text, invocation, host, about) : command;
+    return script && !script.dynamic ? scriptSource(script.text, invocation, host, about) : command;
   }
   if (name.includes("/") && !name.startsWith("/usr/") && !name.startsWith("/bin/"))
-    return scriptOutside(name, invocation, host, about);
+    return scriptSource(name, invocation, host, about);
   return about.hasInner && /^(?:sudo|doas|su|script|watch|entr|coproc)$/.test(program) ? null : command;
 }
 
-/** The words that name what is read: for programs that write to their last word, not that one. */
-function readWords(program: string, invocation: Invocation): string[] {
+/** The words that name input files: without the last one for programs that write to it. */
+function inputWords(program: string, invocation: Invocation): string[] {
   const texts = argTexts(invocation);
   if (/^(?:cp|mv|ln|install|tee|sponge|split)$/.test(program)) {
     const words = operands(invocation).map((word) => word.text);

@@ -1,7 +1,7 @@
-// Code that arrives from elsewhere or is only known at run time, and databases and histories that can be lost.
+// Rules for code that is downloaded or only known at run time, and for destructive database commands.
 
 import { staticOutput } from "../shell/shell-output.ts";
-import { argTexts, hasFlag, type Invocation, operands, programOf, UNKNOWN } from "../shell/shell-types.ts";
+import { argTexts, hasFlag, type Invocation, operands, programName, UNKNOWN } from "../shell/shell-types.ts";
 import { SHELLS, scriptOperand } from "../shell/shell-unwrap.ts";
 import type { ShellRule } from "./rule.ts";
 
@@ -43,7 +43,7 @@ const CLIENTS = new Set([
   "cqlsh",
 ]);
 
-const isShell = (invocation: Invocation): boolean => SHELLS.has(programOf(invocation));
+const isShell = (invocation: Invocation): boolean => SHELLS.has(programName(invocation));
 const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/;
 const runsStdin = (invocation: Invocation): boolean => {
   const words = isShell(invocation)
@@ -56,8 +56,8 @@ const runsStdin = (invocation: Invocation): boolean => {
   );
 };
 
-/** Everything a database client is told: its arguments and what is piped in. */
-function told(invocation: Invocation): string {
+/** The whole input of a database client: its arguments and what is piped in. */
+function clientInput(invocation: Invocation): string {
   const inner = invocation.redirects.flatMap(({ target }) => target.inner ?? []);
   const piped = [...invocation.upstream, ...inner].map((command) => argTexts(command).join(" "));
   return [...argTexts(invocation), invocation.stdin?.text ?? "", ...piped].join("\n").slice(0, 50_000);
@@ -78,15 +78,15 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     id: "pipe_to_shell",
     category: "execution",
     level: "dangerous",
-    reason: "runs text that arrives through a pipe",
+    reason: "runs text from a pipe",
     legacy: ["pipe remote content to shell"],
     match: (invocation) => {
-      const reads = isShell(invocation) || /^(?:source|\.)$/.test(programOf(invocation));
+      const reads = isShell(invocation) || /^(?:source|\.)$/.test(programName(invocation));
       if (!reads || invocation.upstream.length === 0 || !runsStdin(invocation)) return null;
       const known = staticOutput(invocation.upstream, invocation.cwd);
       return known !== undefined &&
         !known.includes(UNKNOWN) &&
-        !invocation.upstream.some((command) => /^(?:base64|xxd|rev|tr)$/.test(programOf(command)))
+        !invocation.upstream.some((command) => /^(?:base64|xxd|rev|tr)$/.test(programName(command)))
         ? null
         : ["stdin"];
     },
@@ -97,11 +97,11 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "runs downloaded or hidden code",
     match: (invocation) => {
-      if (!INTERPRETER.test(programOf(invocation)) || programOf(invocation) === "xargs" || !runsStdin(invocation))
+      if (!INTERPRETER.test(programName(invocation)) || programName(invocation) === "xargs" || !runsStdin(invocation))
         return null;
       const hides = invocation.upstream.some(
         (command) =>
-          NETWORK.has(programOf(command)) || /^(?:base64|xxd|openssl|gunzip|zcat|rev)$/.test(programOf(command)),
+          NETWORK.has(programName(command)) || /^(?:base64|xxd|openssl|gunzip|zcat|rev)$/.test(programName(command)),
       );
       return hides ? ["stdin"] : null;
     },
@@ -110,13 +110,13 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     id: "download_substitution",
     category: "execution",
     level: "dangerous",
-    reason: "runs a script straight from the network",
+    reason: "runs a script directly from the network",
     legacy: ["execute remote script via process substitution"],
     match: (invocation) => {
       if (
         !isShell(invocation) &&
-        !/^(?:source|\.)$/.test(programOf(invocation)) &&
-        !INTERPRETER.test(programOf(invocation))
+        !/^(?:source|\.)$/.test(programName(invocation)) &&
+        !INTERPRETER.test(programName(invocation))
       )
         return null;
       const words = [...invocation.args, ...invocation.redirects.map(({ target }) => target)];
@@ -127,10 +127,10 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     id: "unknown_script",
     category: "execution",
     level: "dangerous",
-    reason: "runs a script that is only known when it runs",
+    reason: "runs a script that is only known at run time",
     legacy: ["shell command via -c/-lc flag"],
     match: (invocation) => {
-      const program = programOf(invocation);
+      const program = programName(invocation);
       if (program === "eval")
         return invocation.args.some((word) => word.dynamic) && !isKnownEval(invocation) ? ["eval"] : null;
       if (!isShell(invocation)) return null;
@@ -145,7 +145,7 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "runs a script from a descriptor whose content is not known",
     match: (invocation) => {
-      if (!isShell(invocation) && !/^(?:source|\.)$/.test(programOf(invocation))) return null;
+      if (!isShell(invocation) && !/^(?:source|\.)$/.test(programName(invocation))) return null;
       const named = /^\/(?:dev|proc\/self)\/fd\/[1-9]/.test(
         (scriptOperand(invocation) ?? invocation.args[0])?.text ?? "",
       );
@@ -159,7 +159,7 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     id: "unknown_program",
     category: "execution",
     level: "dangerous",
-    reason: "runs a program whose name is only known when it runs",
+    reason: "runs a program whose name is only known at run time",
     match: (invocation) =>
       (invocation.name.text.includes(UNKNOWN) && !/^[^/]*\/.+\/[\w.-]+$/.test(invocation.name.text)) ||
       /[*?]|\w\[|\[\w/.test(invocation.name.text)
@@ -175,10 +175,10 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
       const targets = invocation.redirects.map(({ target }) => target.text);
       const sockets = targets.some((text) => /^\/dev\/(?:tcp|udp)\//.test(text));
       const listens =
-        /^(?:nc|ncat|netcat)$/.test(programOf(invocation)) &&
+        /^(?:nc|ncat|netcat)$/.test(programName(invocation)) &&
         argTexts(invocation).some((text) => /^-[A-Za-z]*[ec]$|^--(?:exec|sh-exec)/.test(text));
       const socat =
-        programOf(invocation) === "socat" && argTexts(invocation).some((text) => /^(?:exec|system):/i.test(text));
+        programName(invocation) === "socat" && argTexts(invocation).some((text) => /^(?:exec|system):/i.test(text));
       return sockets || listens || socat ? ["network"] : null;
     },
   },
@@ -189,13 +189,14 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     reason: "destroys data in a database",
     legacy: ["SQL DROP", "SQL DELETE without WHERE", "SQL TRUNCATE"],
     match: (invocation) =>
-      CLIENTS.has(programOf(invocation)) && (destroysData(told(invocation)) || programOf(invocation) === "dropdb")
+      CLIENTS.has(programName(invocation)) &&
+      (destroysData(clientInput(invocation)) || programName(invocation) === "dropdb")
         ? ["database"]
         : null,
   },
 ];
 
-/** `eval "$(ssh-agent -s)"` and its like are how well-known tools are set up. */
+/** True for `eval "$(ssh-agent -s)"` and similar setup commands of well-known tools. */
 function isKnownEval(invocation: Invocation): boolean {
   return invocation.args.every((word) =>
     /^(?:ssh-agent|direnv|pyenv|rbenv|nodenv|starship|zoxide|brew|opam|fnm|conda|mise|dircolors)$/.test(

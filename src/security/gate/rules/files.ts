@@ -1,30 +1,28 @@
-// Files: deleting, opening permissions, changing system and personal files, reading keys.
+// Rules for files: deletion, permissions, and changes to system, start-up and credential files.
 
 import {
   argTexts,
   hasFlag,
   type Invocation,
   operands,
-  programOf,
+  programName,
   type ShellEnvironment,
   UNKNOWN,
 } from "../shell/shell-types.ts";
-import { paths, type ShellRule } from "./rule.ts";
+import { nonEmpty, paths, type ShellRule } from "./rule.ts";
 import { isGuardedFile, isOutside, isSystemPath } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
-
-const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
 
 const targetsOf = (invocation: Invocation, host: ShellEnvironment): string[] =>
   paths(operands(invocation), invocation, host);
 
 const isRecursive = (invocation: Invocation): boolean => hasFlag(invocation, "rR", "--recursive");
 
-/** What a command deletes, empties or moves away. */
+/** The paths that a command deletes, empties or moves. */
 function removedPaths(invocation: Invocation, host: ShellEnvironment): string[] {
   const targets = targetsOf(invocation, host);
-  if (programOf(invocation) === "ln") return hasFlag(invocation, "f", "--force") ? targets.slice(-1) : [];
-  if (programOf(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);
+  if (programName(invocation) === "ln") return hasFlag(invocation, "f", "--force") ? targets.slice(-1) : [];
+  if (programName(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);
   const into = argTexts(invocation).some((text) => /^(?:-t|--target-directory)/.test(text));
   return into ? targets : targets.slice(0, -1);
 }
@@ -45,7 +43,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     id: "delete_recursive",
     category: "deletion",
     level: "dangerous",
-    reason: "deletes folders with everything in them",
+    reason: "deletes folders recursively",
     legacy: [
       "recursive delete",
       "recursive delete (long flag)",
@@ -55,18 +53,18 @@ export const FILE_RULES: readonly ShellRule[] = [
     ],
     programs: ["rm", "grm", "srm", "rimraf"],
     match: (invocation, host) =>
-      isRecursive(invocation) || programOf(invocation) === "rimraf" ? targetsOf(invocation, host) : null,
+      isRecursive(invocation) || programName(invocation) === "rimraf" ? targetsOf(invocation, host) : null,
   },
   {
     id: "delete_unknown",
     category: "deletion",
     level: "dangerous",
-    reason: "deletes files that are only known when it runs",
+    reason: "deletes files that are only known at run time",
     legacy: ["xargs with rm", "find -exec rm"],
     programs: ["rm", "grm", "unlink", "shred", "srm"],
     match: (invocation, host) => {
       const unknown = operands(invocation).some((word) => word.text.includes(UNKNOWN) || /^\/?\*$/.test(word.text));
-      return unknown || programOf(invocation) === "shred" ? targetsOf(invocation, host) : null;
+      return unknown || programName(invocation) === "shred" ? targetsOf(invocation, host) : null;
     },
   },
   {
@@ -76,7 +74,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "deletes files outside the working folder",
     legacy: ["delete in root path"],
     programs: ["rm", "unlink", "grm", "rmdir", "truncate", "mv", "ln"],
-    match: (invocation, host) => some(removedPaths(invocation, host).filter((path) => isOutside(path, host))),
+    match: (invocation, host) => nonEmpty(removedPaths(invocation, host).filter((path) => isOutside(path, host))),
   },
   {
     id: "find_delete",
@@ -105,7 +103,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     id: "delete_file",
     category: "deletion",
     level: "note",
-    reason: "deletes, empties or moves files away",
+    reason: "deletes, empties or moves files",
     programs: ["rm", "rmdir", "unlink", "mv", "truncate", "shred", "trash", "gio"],
     match: targetsOf,
   },
@@ -113,7 +111,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     id: "open_permissions",
     category: "permissions",
     level: "dangerous",
-    reason: "lets everybody write",
+    reason: "makes files writable for all users",
     legacy: [
       "world/other-writable permissions",
       "world-writable permissions",
@@ -131,7 +129,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     id: "chown_root",
     category: "permissions",
     level: "dangerous",
-    reason: "changes the owner of whole trees",
+    reason: "changes the owner of whole folders",
     legacy: ["recursive chown to root", "recursive chown to root (long flag)"],
     programs: ["chown", "chgrp"],
     match: (invocation, host) =>
@@ -149,7 +147,8 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "changes the permissions of system folders",
     programs: ["chmod", "setfacl", "chattr"],
-    match: (invocation, host) => some(targetsOf(invocation, host).filter((path) => path === "/" || isSystemPath(path))),
+    match: (invocation, host) =>
+      nonEmpty(targetsOf(invocation, host).filter((path) => path === "/" || isSystemPath(path))),
   },
   {
     id: "write_system",
@@ -165,7 +164,7 @@ export const FILE_RULES: readonly ShellRule[] = [
       "write to block device",
     ],
     match: (invocation, host) =>
-      some(
+      nonEmpty(
         writeTargets(invocation, host).filter(
           (path) =>
             isSystemPath(path) ||
@@ -180,7 +179,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "changes a start-up, credential or Hermes file",
     legacy: ["overwrite system file via redirection", "overwrite system file via tee"],
-    match: (invocation, host) => some(writeTargets(invocation, host).filter((path) => isGuardedFile(path, host))),
+    match: (invocation, host) => nonEmpty(writeTargets(invocation, host).filter((path) => isGuardedFile(path, host))),
   },
   {
     id: "remove_guarded",
@@ -192,9 +191,9 @@ export const FILE_RULES: readonly ShellRule[] = [
       const guarded = targetsOf(invocation, host).filter(
         (path) => isGuardedFile(path, host) || path === host.hermesHome,
       );
-      return /^chmod$/.test(programOf(invocation)) && /^[0-7]?[0-7]00$/.test(operands(invocation)[0]?.text ?? "")
+      return /^chmod$/.test(programName(invocation)) && /^[0-7]?[0-7]00$/.test(operands(invocation)[0]?.text ?? "")
         ? null
-        : some(guarded);
+        : nonEmpty(guarded);
     },
   },
   {
@@ -208,7 +207,7 @@ export const FILE_RULES: readonly ShellRule[] = [
       "overwrite project env/config file",
     ],
     match: (invocation, host) =>
-      some(
+      nonEmpty(
         writeTargets(invocation, host).filter((path) =>
           /\/\.env(?:\.(?!example$|sample$|template$|dist$)[\w-]+)?$/.test(path),
         ),

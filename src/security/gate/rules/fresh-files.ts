@@ -1,18 +1,18 @@
-// Files that a script downloads, writes or makes executable, and then runs.
+// Finds files that a script downloads, writes or makes executable and then runs.
 import { basename } from "node:path";
 import type { CodeLanguage } from "../analyse-code.ts";
 import { staticOutput } from "../shell/shell-output.ts";
-import { argTexts, type Invocation, operands, programOf, type ShellEnvironment } from "../shell/shell-types.ts";
-import { codeLanguage, innerOf, SHELLS, scriptOperand } from "../shell/shell-unwrap.ts";
+import { argTexts, type Invocation, operands, programName, type ShellEnvironment } from "../shell/shell-types.ts";
+import { codeLanguage, SHELLS, scriptOperand, unwrapInvocation } from "../shell/shell-unwrap.ts";
 import { absolutePath } from "../shell/shell-walk.ts";
 import { writeTargets } from "./write-targets.ts";
 
 export interface FreshRun {
   readonly how: "downloaded" | "executable" | "written";
-  /** What was written, when it is known. */
+  /** The content that was written, when known. */
   readonly text?: string | undefined;
-  /** The same when pieces were written without line ends. */
-  readonly glued?: string | undefined;
+  /** The content when its pieces were written without line ends. */
+  readonly concatenated?: string | undefined;
   readonly language: "shell" | CodeLanguage;
   readonly cwd: string;
 }
@@ -20,41 +20,41 @@ export interface FreshRun {
 interface Fresh {
   readonly how: FreshRun["how"];
   readonly text?: string | undefined;
-  readonly glued?: string | undefined;
+  readonly concatenated?: string | undefined;
 }
 
 const DOWNLOADS = /^(?:curl|wget|aria2c|http|https|fetch|scp|sftp|ftp|rsync)$/;
 const MAX_INNER = 2_000;
 
-/** The commands with those that they wrap, in order. */
-function flattened(invocations: readonly Invocation[]): Invocation[] {
+/** The commands and the commands inside them, in order. */
+function flatten(invocations: readonly Invocation[]): Invocation[] {
   const all: Invocation[] = [];
   const add = (invocation: Invocation, depth: number): void => {
     if (all.length > MAX_INNER) return;
     all.push(invocation);
-    if (depth < 6) for (const inner of innerOf(invocation).commands) add(inner, depth + 1);
+    if (depth < 6) for (const inner of unwrapInvocation(invocation).commands) add(inner, depth + 1);
   };
   for (const invocation of invocations) add(invocation, 0);
   return all;
 }
 
-/** The name under which a download is kept when none is given. */
+/** The default file names of a download. */
 function remoteNames(invocation: Invocation): string[] {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const texts = argTexts(invocation);
   const keeps = program === "wget" || texts.some((text) => /^-[A-Za-z]*O|^--remote-name/.test(text));
   const links = texts.filter((text) => /^(?:https?|ftp):\/\//.test(text));
   return keeps ? links.map((link) => basename(link.replace(/[?#].*/, ""))) : [];
 }
 
-/** Files that the command brings into being or makes runnable. */
+/** Files that the command creates or makes executable. */
 function freshFiles(invocation: Invocation, host: ShellEnvironment): [string, Fresh][] {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const path = (text: string): string => absolutePath(text, invocation.cwd, host);
   const redirected = invocation.redirects
     .filter(({ operator }) => operator.includes(">"))
     .map(({ target }) => path(target.text));
-  const piped = [invocation, ...invocation.upstream].some((command) => DOWNLOADS.test(programOf(command)));
+  const piped = [invocation, ...invocation.upstream].some((command) => DOWNLOADS.test(programName(command)));
   const written = /^(?:cp|mv|ln|install|touch|truncate|sed|perl|chmod)$/.test(program)
     ? []
     : writeTargets(invocation, host);
@@ -75,7 +75,7 @@ function freshFiles(invocation: Invocation, host: ShellEnvironment): [string, Fr
   ];
 }
 
-/** Every name in quotes inside of inline code that could be a file. */
+/** Every quoted string in inline code that could be a file name. */
 function literalNames(invocation: Invocation): string[] {
   return [
     ...argTexts(invocation)
@@ -84,8 +84,8 @@ function literalNames(invocation: Invocation): string[] {
   ].map(([, name = ""]) => name);
 }
 
-function copied(invocation: Invocation, fresh: Map<string, Fresh>, host: ShellEnvironment): void {
-  if (!/^(?:mv|cp|ln|install)$/.test(programOf(invocation))) return;
+function trackCopies(invocation: Invocation, fresh: Map<string, Fresh>, host: ShellEnvironment): void {
+  if (!/^(?:mv|cp|ln|install)$/.test(programName(invocation))) return;
   const words = operands(invocation).map((word) => absolutePath(word.text, invocation.cwd, host));
   const target = words[words.length - 1];
   for (const source of words.slice(0, -1)) {
@@ -96,9 +96,9 @@ function copied(invocation: Invocation, fresh: Map<string, Fresh>, host: ShellEn
   }
 }
 
-/** The file that a command runs as a program, with the language in which it is read. */
-function opened(invocation: Invocation): { path: string; language: FreshRun["language"] } | undefined {
-  const program = programOf(invocation);
+/** The file that a command runs, and its language. */
+function executedFile(invocation: Invocation): { path: string; language: FreshRun["language"] } | undefined {
+  const program = programName(invocation);
   const fed = invocation.redirects.find(({ operator }) => operator === "<")?.target.text;
   const first = operands(invocation)[0]?.text;
   if (SHELLS.has(program)) {
@@ -118,26 +118,26 @@ function opened(invocation: Invocation): { path: string; language: FreshRun["lan
   return invocation.name.text.includes("/") ? { path: invocation.name.text, language: "shell" } : undefined;
 }
 
-/** Later pieces are put behind earlier ones: whether they replace them does not matter for what may run. */
-function contentOf(before: Fresh | undefined, next: Fresh): Pick<Fresh, "text" | "glued"> {
-  if (next.how === "executable") return { text: before?.text, glued: before?.glued };
+/** Appends later content to earlier content. Content that was overwritten is kept, which only makes the check stricter. */
+function mergeContent(before: Fresh | undefined, next: Fresh): Pick<Fresh, "text" | "concatenated"> {
+  if (next.how === "executable") return { text: before?.text, concatenated: before?.concatenated };
   if (before?.text === undefined || next.text === undefined) return { text: before ? undefined : next.text };
-  return { text: `${before.text}\n${next.text}`, glued: `${before.glued ?? before.text}${next.text}` };
+  return { text: `${before.text}\n${next.text}`, concatenated: `${before.concatenated ?? before.text}${next.text}` };
 }
 
-/** Runs of files that came into being earlier in the same text. */
-export function freshRuns(invocations: readonly Invocation[], host: ShellEnvironment): FreshRun[] {
+/** Executions of files that earlier commands of the same text created. */
+export function findFreshRuns(invocations: readonly Invocation[], host: ShellEnvironment): FreshRun[] {
   const fresh = new Map<string, Fresh>();
   const runs: FreshRun[] = [];
-  for (const invocation of flattened(invocations)) {
-    const file = opened(invocation);
+  for (const invocation of flatten(invocations)) {
+    const file = executedFile(invocation);
     const made = file && fresh.get(absolutePath(file.path, invocation.cwd, host));
     if (file && made) runs.push({ ...made, language: file.language, cwd: invocation.cwd });
-    copied(invocation, fresh, host);
+    trackCopies(invocation, fresh, host);
     for (const [path, next] of freshFiles(invocation, host)) {
       const before = fresh.get(path);
       const how = before?.how === "downloaded" ? before.how : next.how;
-      fresh.set(path, { how, ...contentOf(before, next) });
+      fresh.set(path, { how, ...mergeContent(before, next) });
     }
   }
   return runs;

@@ -1,4 +1,4 @@
-// Git commands that lose work or rewrite what others have.
+// Rules for git commands that lose work or rewrite published history.
 
 import { argTexts, type Invocation, operands } from "../shell/shell-types.ts";
 import { paths, type ShellRule } from "./rule.ts";
@@ -34,7 +34,7 @@ const has = (texts: readonly string[], pattern: RegExp): boolean => texts.slice(
 export const GIT_RULES: readonly ShellRule[] = [
   rule(
     "git_reset",
-    "throws uncommitted changes away",
+    "discards uncommitted changes",
     ["git reset --hard (destroys uncommitted changes)"],
     (texts) => texts[0] === "reset" && has(texts, /^--(?:har?d?|merge?)$/),
   ),
@@ -53,7 +53,7 @@ export const GIT_RULES: readonly ShellRule[] = [
   ),
   rule(
     "git_discard",
-    "throws uncommitted changes away",
+    "discards uncommitted changes",
     [],
     (texts) =>
       (/^(?:checkout|switch)$/.test(texts[0] ?? "") && has(texts, /^-[a-zA-Z]*f|^--for?c?e?$|^--discard/)) ||

@@ -1,8 +1,8 @@
-// Never allowed, in no mode and for nobody: what cannot be undone on the whole machine.
+// Hardline rules, never allowed in any mode: irreversible damage to the whole machine.
 
 import { argTexts, hasFlag, type Invocation, operands, type ShellEnvironment } from "../shell/shell-types.ts";
 import { absolutePath } from "../shell/shell-walk.ts";
-import { paths, type ShellRule } from "./rule.ts";
+import { nonEmpty, paths, type ShellRule } from "./rule.ts";
 import { isDisk, isVital } from "./vital-paths.ts";
 
 const DELETERS = ["rm", "rmdir", "shred", "srm", "unlink", "grm", "rimraf", "trash"];
@@ -13,14 +13,14 @@ function vitalTargets(invocation: Invocation, host: ShellEnvironment): string[] 
     .map((word) => absolutePath(word.text, invocation.cwd, host));
 }
 
-/** `find / -delete` without a filter that narrows it. */
+/** The start folders of a `find` command. */
 function findRoots(invocation: Invocation): string[] {
   const texts = argTexts(invocation);
   const end = texts.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$/.test(text));
   return texts.slice(0, end === -1 ? texts.length : end).filter((text) => !text.startsWith("-"));
 }
 
-/** A test that leaves most files out: a name with letters, an age, a size that is not nearly everything. */
+/** True for a `find` test that excludes most files: a name with letters, an age, a specific size. */
 function narrows(test: string, value: string): boolean {
   if (/^-(?:i?name|i?path|i?wholename|i?regex|i?lname)$/.test(test))
     return /[\p{L}\p{N}]/u.test(value.replace(/\[[^\]]*\]/g, ""));
@@ -38,8 +38,6 @@ function writesDisk(invocation: Invocation, host: ShellEnvironment): string[] {
   ].filter(isDisk);
 }
 
-const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
-
 export const HARDLINE_RULES: readonly ShellRule[] = [
   {
     id: "delete_vital",
@@ -47,16 +45,16 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "deletes the system or the home directory",
     programs: DELETERS,
-    match: (invocation, host) => some(vitalTargets(invocation, host)),
+    match: (invocation, host) => nonEmpty(vitalTargets(invocation, host)),
   },
   {
     id: "move_vital",
     category: "deletion",
     level: "hardline",
-    reason: "moves the system or the home directory away",
+    reason: "moves the system or the home directory",
     programs: ["mv"],
     match: (invocation, host) =>
-      some(
+      nonEmpty(
         operands(invocation)
           .slice(0, -1)
           .filter((word) => isVital(word.text, invocation.cwd, host))
@@ -78,7 +76,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
         );
       const narrowed = texts.some((text, at) => narrows(text, texts[at + 1] ?? ""));
       if (!deletes || narrowed) return null;
-      return some(findRoots(invocation).filter((root) => isVital(root, invocation.cwd, host)));
+      return nonEmpty(findRoots(invocation).filter((root) => isVital(root, invocation.cwd, host)));
     },
   },
   {
@@ -88,7 +86,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     reason: "changes the permissions of the whole system or home",
     programs: ["chmod", "chown", "chgrp", "setfacl", "chattr"],
     match: (invocation, host) =>
-      hasFlag(invocation, "R", "--recursive") ? some(vitalTargets(invocation, host)) : null,
+      hasFlag(invocation, "R", "--recursive") ? nonEmpty(vitalTargets(invocation, host)) : null,
   },
   {
     id: "replace_vital",
@@ -105,7 +103,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
         (texts.includes("subvolume") && texts.includes("delete"));
       const places = clean ? texts.flatMap((text, at) => (text === "-C" ? [texts[at + 1] ?? ""] : [])) : [];
       const words = [...operands(invocation).map((word) => word.text), ...places].filter((text) => /^[/~.]/.test(text));
-      return removes ? some(words.filter((text) => isVital(text, invocation.cwd, host))) : null;
+      return removes ? nonEmpty(words.filter((text) => isVital(text, invocation.cwd, host))) : null;
     },
   },
   {
@@ -125,7 +123,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     category: "disk",
     level: "hardline",
     reason: "writes to a raw disk",
-    match: (invocation, host) => some(writesDisk(invocation, host)),
+    match: (invocation, host) => nonEmpty(writesDisk(invocation, host)),
   },
   {
     id: "copy_to_disk",
@@ -152,7 +150,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
       const written = ["cp", "mv", "install", "ddrescue"].includes(invocation.name.text.split("/").pop() ?? "")
         ? targets.slice(-1)
         : targets;
-      return invocation.name.text.endsWith("cat") ? null : some(written.filter(isDisk));
+      return invocation.name.text.endsWith("cat") ? null : nonEmpty(written.filter(isDisk));
     },
   },
   {
@@ -209,7 +207,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "triggers the kernel's emergency keys",
     match: (invocation, host) =>
-      some(
+      nonEmpty(
         paths(
           [
             ...invocation.redirects.map(({ target }) => target),

@@ -1,20 +1,19 @@
-// Options, variables and builtins with which a program runs another one, or deletes what it was given.
+// Rules for options, variables and builtins that make a program run another one or delete its input.
 
 import { runningVariables } from "../shell/run-environment.ts";
-import { argTexts, hasFlag, type Invocation, operands, programOf } from "../shell/shell-types.ts";
-import { paths, type ShellRule } from "./rule.ts";
+import { argTexts, hasFlag, type Invocation, operands, programName } from "../shell/shell-types.ts";
+import { nonEmpty, paths, type ShellRule } from "./rule.ts";
 
-const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
-/** All words after the name in one text, each on its own line. */
+/** All arguments, one per line. */
 const joined = (invocation: Invocation): string => argTexts(invocation).join("\n");
 
-/** What a program was told on its command line and its standard input. */
-function told(invocation: Invocation): string {
+/** The arguments and the known standard input of a program. */
+function programInput(invocation: Invocation): string {
   const fed = invocation.upstream.map((command) => argTexts(command).join(" "));
   return [joined(invocation), invocation.stdin?.text ?? "", ...fed].join("\n").slice(0, 50_000);
 }
 
-/** Options that name a program or code, by program. */
+/** Options that contain a program or code, by program. */
 const RUNNING_OPTIONS: readonly [RegExp, RegExp][] = [
   [/^(?:ssh|scp|sftp|rsync)$/, /^-o\n?\s*(?:proxycommand|localcommand|knownhostscommand|permitlocalcommand)/im],
   [/^(?:scp|sftp)$/, /^-S/m],
@@ -48,8 +47,8 @@ const RUNNING_OPTIONS: readonly [RegExp, RegExp][] = [
   [/^ghostscript$|^gs$/, /^-dNOSAFER/m],
 ];
 
-/** Programs whose own commands, from the line or standard input, start a shell. */
-const TOLD_TO_RUN: readonly [RegExp, RegExp][] = [
+/** Programs whose own command language can start a shell, from arguments or standard input. */
+const COMMAND_LANGUAGES: readonly [RegExp, RegExp][] = [
   [/^sqlite3?$/, /(?:^|["'\n;\s])\.(?:shell|system|load)\b|\bload_extension\s*\(|\bedit\s*\(/m],
   [/^(?:psql|mysql|mariadb)$/, /\\!|\bsystem\s|\bcopy\b[^;]*\bprogram\b/i],
   [/^ed$|^red$/, /(?:^|\n|\\n|\s|')!|^[erw]\s*!/m],
@@ -57,13 +56,13 @@ const TOLD_TO_RUN: readonly [RegExp, RegExp][] = [
   [/^(?:bc|dc)$/, /(?:^|\s)!/m],
 ];
 
-/** Interpreters whose programs are not read here: what arrives on their input is unknown. */
+/** Interpreters whose language is not analysed: code on their standard input is unknown. */
 const OPAQUE = /^(?:tclsh[\d.]*|wish|expect|guile|scheme|gforth|erl|julia|r|ghci|ocaml|swift|irb|jshell)$/;
 
 const SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
 const EVALUATES = /^(?:test|\[|\[\[|printf|unset|declare|typeset|local|export|readonly|let|read|mapfile|wait)$/;
 
-/** The folder that tar changes to before it reads names. */
+/** The operands of tar, relative to the folder of `-C`. */
 function tarTargets(invocation: Invocation): string[] {
   const texts = argTexts(invocation);
   const at = texts.findIndex((text) => text === "-C" || text === "--directory");
@@ -80,7 +79,7 @@ export const OPTION_RULES: readonly ShellRule[] = [
     category: "execution",
     level: "dangerous",
     reason: "sets a variable that makes other programs run something",
-    match: (invocation) => some(runningVariables(invocation)),
+    match: (invocation) => nonEmpty(runningVariables(invocation)),
   },
   {
     id: "run_option",
@@ -88,10 +87,11 @@ export const OPTION_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "makes a program run another one",
     match: (invocation) => {
-      const program = programOf(invocation);
+      const program = programName(invocation);
       const text = joined(invocation);
       const named = RUNNING_OPTIONS.some(([name, option]) => name.test(program) && option.test(text));
-      const input = () => TOLD_TO_RUN.some(([name, order]) => name.test(program) && order.test(told(invocation)));
+      const input = () =>
+        COMMAND_LANGUAGES.some(([name, order]) => name.test(program) && order.test(programInput(invocation)));
       const opaque = OPAQUE.test(program) && (invocation.stdin !== undefined || invocation.upstream.length > 0);
       return named || opaque || input() ? [program] : null;
     },
@@ -100,7 +100,7 @@ export const OPTION_RULES: readonly ShellRule[] = [
     id: "hidden_program",
     category: "unreadable",
     level: "dangerous",
-    reason: "gives a program the name of another one, so that later commands cannot be checked",
+    reason: "redefines a program name, so that later commands cannot be checked",
     match: (invocation) =>
       (invocation.name.text === "hash" && hasFlag(invocation, "p")) ||
       (invocation.name.text === "enable" && hasFlag(invocation, "f")) ||
@@ -127,7 +127,7 @@ export const OPTION_RULES: readonly ShellRule[] = [
     programs: ["tar", "zip", "bsdtar", "7z", "cpio", "rsync"],
     match: (invocation, host) => {
       const texts = argTexts(invocation);
-      const zip = programOf(invocation) === "zip" && hasFlag(invocation, "m", "--move");
+      const zip = programName(invocation) === "zip" && hasFlag(invocation, "m", "--move");
       const removes = texts.some((text) => /^--(?:remo\w*|del\w*|remove-\w*)|^-sdel$/.test(text));
       if ((!zip && !removes) || hasFlag(invocation, "", "--dry-run")) return null;
       return paths(

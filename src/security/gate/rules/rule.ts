@@ -1,6 +1,6 @@
-// The form of a shell rule: one row says which programs it looks at and what it finds.
+// The shape of a shell rule, and how rules are applied to an invocation.
 import type { Category, Effect, Level } from "../effects.ts";
-import { type Invocation, programOf, type ShellEnvironment, UNKNOWN, type Word } from "../shell/shell-types.ts";
+import { type Invocation, programName, type ShellEnvironment, UNKNOWN, type Word } from "../shell/shell-types.ts";
 import { absolutePath } from "../shell/shell-walk.ts";
 
 export interface ShellRule {
@@ -8,15 +8,20 @@ export interface ShellRule {
   readonly category: Category;
   readonly level: Level;
   readonly reason: string;
-  /** Descriptions under which older homes keep a permanent approval for this rule. */
+  /** Descriptions under which Hermes 0.14 stored permanent approvals for this rule. */
   readonly legacy?: readonly string[] | undefined;
-  /** Programs it looks at; all when absent. */
+  /** Programs that the rule applies to; all when absent. */
   readonly programs?: readonly string[] | undefined;
-  /** The targets when it applies, null when it does not. */
+  /** The targets when the rule matches, null otherwise. */
   match(invocation: Invocation, host: ShellEnvironment): readonly string[] | null;
 }
 
-/** The paths of words, for targets. */
+/** The list without duplicates; null when it is empty: a rule without targets does not match. */
+export function nonEmpty(list: readonly string[]): readonly string[] | null {
+  return list.length > 0 ? [...new Set(list)] : null;
+}
+
+/** The absolute paths of words. */
 export function paths(words: readonly Word[], invocation: Invocation, host: ShellEnvironment): string[] {
   return words.map((word) => absolutePath(word.text, invocation.cwd, host));
 }
@@ -28,7 +33,7 @@ function commandText({ name, args }: Invocation): string {
 
 /** Applies the rules to one invocation. */
 export function applyRules(rules: readonly ShellRule[], invocation: Invocation, host: ShellEnvironment): Effect[] {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const effects: Effect[] = [];
   for (const rule of rules) {
     if (rule.programs && !rule.programs.includes(program)) continue;

@@ -1,6 +1,6 @@
-// The machine around the files: services, processes, scheduled starts, containers, disks, accounts, Hermes itself.
+// Rules for the system: services, processes, scheduled jobs, containers, disks, accounts, and Hermes itself.
 
-import { argTexts, hasFlag, type Invocation, operands, programOf } from "../shell/shell-types.ts";
+import { argTexts, hasFlag, type Invocation, operands, programName } from "../shell/shell-types.ts";
 import { paths, type ShellRule } from "./rule.ts";
 
 const first = (invocation: Invocation): string => operands(invocation)[0]?.text ?? "";
@@ -30,7 +30,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
       const texts = operands(invocation).map((word) => word.text);
       const verb =
         /^(?:stop|restart|disable|mask|kill|isolate|bootout|unload|remove|enable|try-restart|reload-or-restart|edit)$/;
-      if (programOf(invocation) === "brew")
+      if (programName(invocation) === "brew")
         return texts[0] === "services" && verb.test(texts[1] ?? "") ? texts.slice(2) : null;
       return texts.slice(0, 2).some((text) => verb.test(text)) ? names(invocation) : null;
     },
@@ -52,7 +52,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     legacy: ["kill hermes/gateway process (self-termination)", "kill process via pgrep expansion (self-termination)"],
     programs: ["pkill", "killall", "kill"],
     match: (invocation) => {
-      if (programOf(invocation) === "kill")
+      if (programName(invocation) === "kill")
         return operands(invocation).some((word) => /^(?:pgrep|pidof|ps)$/.test(word.from ?? "")) ? [] : null;
       return argTexts(invocation).some((text) => OWN.test(text)) ? ["hermes"] : null;
     },
@@ -82,7 +82,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     id: "yolo_environment",
     category: "self",
     level: "dangerous",
-    reason: "switches the approvals of Hermes off",
+    reason: "turns off the approvals of Hermes",
     match: (invocation) =>
       invocation.assigned.some((name) =>
         /^(?:HERMES_YOLO_MODE|HERMES_ACCEPT_HOOKS|HERMES_REDACT_SECRETS|HERMES_WRITE_SAFE_ROOT|_HERMES_FORCE_\w+)$/.test(
@@ -109,7 +109,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
         if (/^[A-Za-z_]\w*=/.test(text)) continue;
         if (!text.startsWith("-") || text === "--") return null;
         if (/^--(?:stdin|askpass|shell|login)$/.test(text)) return [text];
-        // Letters behind one that takes a value are its value.
+        // Letters after an option that takes a value are that value.
         const flags = text.startsWith("--") ? "" : (/^-([A-Za-z]*?)(?=[CDghpRrtTUu]|$)/.exec(text)?.[1] ?? "");
         if (/[SsAai]/.test(flags)) return [`-${flags}`];
         const takes =
@@ -142,20 +142,20 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     id: "schedule",
     category: "persistence",
     level: "dangerous",
-    reason: "makes something run later or at every start",
+    reason: "schedules something to run later or at every start",
     programs: ["crontab", "at", "batch", "atrm", "update-rc.d", "chkconfig", "systemd-run", "launchctl", "schtasks"],
     match: (invocation) => {
       const texts = argTexts(invocation);
-      if (programOf(invocation) === "crontab")
+      if (programName(invocation) === "crontab")
         return texts.includes("-l") && !texts.includes("-r") ? null : ["crontab"];
-      return /^(?:list|print|-l|-q|blame)$/.test(texts[0] ?? "") ? null : [programOf(invocation)];
+      return /^(?:list|print|-l|-q|blame)$/.test(texts[0] ?? "") ? null : [programName(invocation)];
     },
   },
   {
     id: "accounts",
     category: "permissions",
     level: "dangerous",
-    reason: "changes accounts or their rights",
+    reason: "changes accounts, permissions or system settings",
     programs: [
       "useradd",
       "userdel",
@@ -184,7 +184,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     match: (invocation) =>
       /^(?:-l|--list|-L|-S|status|list|-h|--help|-a|-n)?$/.test(argTexts(invocation)[0] ?? "")
         ? null
-        : [programOf(invocation)],
+        : [programName(invocation)],
   },
   {
     id: "copy_disk",
@@ -230,13 +230,13 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
         /^(?:-l|--list|list|status|show|info|print|get|smart-log|subvolume)$/.test(text),
       )
         ? null
-        : [programOf(invocation)],
+        : [programName(invocation)],
   },
   {
     id: "container_escape",
     category: "container",
     level: "dangerous",
-    reason: "gives a container the whole machine",
+    reason: "gives a container access to the whole machine",
     programs: ["docker", "podman", "nerdctl"],
     match: (invocation) => {
       const texts = argTexts(invocation);
@@ -272,7 +272,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     id: "remote_delete",
     category: "remote",
     level: "dangerous",
-    reason: "deletes things on a remote service",
+    reason: "deletes or publishes something on a remote service",
     programs: [
       "kubectl",
       "oc",
@@ -298,7 +298,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
       const texts = operands(invocation).map((word) => word.text);
       const verb =
         /^(?:delete|destroy|rm|rb|uninstall|drain|terminate-instances|remove|purge|unpublish|publish|upload|delete-.*|apps:destroy)$/;
-      const program = programOf(invocation);
+      const program = programName(invocation);
       if (program === "npm" || program === "cargo")
         return /^(?:publish|unpublish|yank|deprecate|owner)$/.test(texts[0] ?? "") &&
           !hasFlag(invocation, "", "--dry-run")

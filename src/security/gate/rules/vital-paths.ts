@@ -1,4 +1,4 @@
-// Places whose loss or change is a disaster, and how a path word can reach them.
+// Vital, protected and credential paths, and how a path word is matched with them.
 import { join } from "node:path";
 import { type ShellEnvironment, UNKNOWN } from "../shell/shell-types.ts";
 import { absolutePath } from "../shell/shell-walk.ts";
@@ -32,7 +32,7 @@ export function isDisk(path: string): boolean {
   return DISK.test(path);
 }
 
-/** A glob that stands for everything in its folder. */
+/** A glob that matches everything in its folder. */
 const EVERYTHING = /\/(?:\*+|\.\*|\.\[!\.\]\*|\.\?\*|\*\.\*|\{\*,\.\*\})$/;
 
 function globMatches(pattern: string, name: string): boolean {
@@ -45,21 +45,21 @@ function globMatches(pattern: string, name: string): boolean {
   try {
     return new RegExp(`^${source}$`).test(name);
   } catch {
-    // Not a pattern after all; then it is only itself.
+    // Not a valid pattern: compare it literally.
     return pattern === name;
   }
 }
 
-/** Folders of the second level without which a system does not work. */
+/** Second-level folders that the system needs. */
 const VITAL_INSIDE =
   /^\/(?:usr\/(?:s?bin|lib\w*|share|local|include)|etc\/(?:ssh|ssl|pam\.d|systemd|apt|sudoers\.d|default|init\.d)|var\/(?:lib|log|spool|mail|db)|lib\/modules|boot\/\w+|Library\/\w+|System\/\w+)$/;
 
-/** A pattern without letters of its own matches nearly every name. */
+/** True for a glob without literal characters: it matches nearly every name. */
 function matchesMost(name: string): boolean {
   return /[*?]/.test(name) && name.replace(/\[[^\]]*\]|[*?.!]/g, "") === "";
 }
 
-/** The root, a top-level system folder, the person's home, or everything inside one of them. */
+/** True for the root, a top-level system folder, the user's home, and globs for everything inside one of them. */
 export function isVital(word: string, cwd: string, host: ShellEnvironment): boolean {
   if (word.startsWith(UNKNOWN)) return false;
   let path = absolutePath(word === "" ? "." : word, cwd, host).replace(/(?<=.)\/+$/, "");
@@ -71,7 +71,7 @@ export function isVital(word: string, cwd: string, host: ShellEnvironment): bool
   const [first = ""] = parts;
   const homes = [join("/home", "x"), host.userHome].some((home) => home.split("/").length - 1 === parts.length);
   if (parts.length === 1) return VITAL.some((name) => globMatches(first, name));
-  // `/home/*` was cut to `/home` above; `/ho*/me` still reaches a home by pattern.
+  // `/home/*` was reduced to `/home` above; `/ho*/me` can still match a home.
   return homes && /[*?[]/.test(path) && globMatches(path, host.userHome);
 }
 
@@ -97,9 +97,9 @@ export function isSystemPath(path: string): boolean {
 const STARTUP =
   /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|netrc|pgpass|npmrc|pypirc|git-credentials|gitconfig|config\/(?:fish|autostart|systemd|gh|git)(?:\/|$)|ssh(?:\/|$)|aws(?:\/|$)|gnupg(?:\/|$)|kube(?:\/|$)|docker\/|azure(?:\/|$)|local\/share\/systemd|local\/bin\/|vimrc$|vim\/(?:vimrc|plugin|autoload)|gvimrc$|exrc$|inputrc$|xprofile$|xinitrc$|xsession|pam_environment$|config\/(?:environment\.d|nvim)(?:\/|$)|tmux\.conf$|emacs|pythonrc|gdbinit$|lldbinit$|psqlrc$|sqliterc$)|^bin\/|^Library\/Launch(?:Agents|Daemons)/;
 
-/** Start-up files, credentials and the files of Hermes itself: what a tool may not quietly change. */
+/** True for start-up files, credentials and Hermes' own files: changing them needs approval. */
 export function isGuardedFile(path: string, host: ShellEnvironment): boolean {
-  const own = inside(host.hermesHome, path);
+  const own = relativePath(host.hermesHome, path);
   if (own !== null)
     return (
       /^(?:config\.yaml|\.env|auth\.json|state\.db|runtime\.db|skills|hooks|plugins|scripts|bin|cron|shell-hooks|profiles)/.test(
@@ -107,35 +107,35 @@ export function isGuardedFile(path: string, host: ShellEnvironment): boolean {
       ) || own === ""
     );
   if (/\/\.git\/(?:hooks\/.|config$|config\.worktree$)/.test(path)) return true;
-  const home = inside(host.userHome, path);
+  const home = relativePath(host.userHome, path);
   return home !== null && STARTUP.test(home);
 }
 
 const CREDENTIALS =
   /^\.(?:ssh\/(?:id_[^/.]*|identity|.*_(?:rsa|ed25519|ecdsa|dsa)|.*\.pem)$|ssh\/?$|ssh\/\*|netrc$|pgpass$|git-credentials$|aws\/credentials|aws\/?$|gnupg|kube\/config$|docker\/config\.json$|config\/gh\/hosts\.yml|azure\/|npmrc$|pypirc$|config\/gcloud)/;
 
-/** Files that hold keys. */
+/** True for files that contain keys or passwords. */
 export function isCredentialFile(path: string, host: ShellEnvironment): boolean {
   if (/^\/etc\/(?:shadow|gshadow|sudoers)/.test(path) || /^\/proc\/[^/]+\/environ$/.test(path)) return true;
-  const own = inside(host.hermesHome, path);
+  const own = relativePath(host.hermesHome, path);
   if (own !== null) return /^(?:\.env|auth\.json|mcp-tokens)/.test(own);
-  const home = inside(host.userHome, path);
+  const home = relativePath(host.userHome, path);
   return home !== null && CREDENTIALS.test(home);
 }
 
-function inside(root: string, path: string): string | null {
+function relativePath(root: string, path: string): string | null {
   const folded = path.toLowerCase();
   const base = root.toLowerCase();
   if (folded === base) return "";
   return folded.startsWith(`${base}/`) ? path.slice(root.length + 1) : null;
 }
 
-/** Where scratch files live: deleting there is everyday work. */
+/** True for temporary files, which may be deleted. */
 export function isScratch(path: string): boolean {
   return /^\/(?:private\/)?(?:tmp|var\/tmp|var\/folders)\/./.test(path) || path === "/dev/null";
 }
 
-/** True for a path outside the folder of the conversation where files may matter to the person. */
+/** True for a path outside the workspace that is not temporary. */
 export function isOutside(path: string, host: ShellEnvironment): boolean {
   const folder = (host.workspace ?? host.cwd).replace(/\/$/, "");
   return path !== folder && !path.startsWith(`${folder}/`) && !path.startsWith(UNKNOWN) && !isScratch(path);

@@ -1,4 +1,4 @@
-// Which files a command writes, as far as its words tell.
+// Lists the files that a command writes, as far as its arguments show.
 import { basename } from "node:path";
 import { sedEffects } from "../shell/sed-script.ts";
 import { sedScripts } from "../shell/shell-programs.ts";
@@ -7,7 +7,7 @@ import {
   hasFlag,
   type Invocation,
   operands,
-  programOf,
+  programName,
   type ShellEnvironment,
   type Word,
 } from "../shell/shell-types.ts";
@@ -25,7 +25,7 @@ function optionValues(invocation: Invocation, ...flags: string[]): string[] {
   });
 }
 
-/** An archive may hold any name, also that of a start-up file. */
+/** An archive may contain any name, also that of a start-up file. */
 function extracted(folders: readonly string[]): string[] {
   return folders.flatMap((folder) => [folder, `${folder}/.bashrc`]);
 }
@@ -99,7 +99,7 @@ export function writeTargets(invocation: Invocation, host: ShellEnvironment): st
   const redirected = invocation.redirects.flatMap(({ operator, target }) =>
     operator.includes(">") && !/^(?:\d+|-)$/.test(target.text) ? [target.text] : [],
   );
-  const written = WRITERS[programOf(invocation)]?.(invocation) ?? [];
+  const written = WRITERS[programName(invocation)]?.(invocation) ?? [];
   return [...redirected, ...written]
     .filter((text) => text !== "")
     .map((text) => absolutePath(text, invocation.cwd, host));

@@ -1,4 +1,4 @@
-// Characters that a shell, a terminal and a reader understand differently: a command that holds them is not judged but refused.
+// Finds characters that a shell, a terminal and a reader interpret differently: commands with them are refused.
 import type { ShellNode } from "./shell-parser.ts";
 
 /** Longer texts are not analysed. */
@@ -7,17 +7,17 @@ export const MAX_COMMAND = 100_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
 const FORMAT = /\p{Cf}/u;
-/** Needed by scripts and emoji; harmless as part of a text. */
+/** Needed by some writing systems and emoji; harmless inside text. */
 const JOINERS = new Set(["\u200c", "\u200d", "\u200e", "\u200f", "\u00ad"]);
-/** Flags of regions are spelled with tag characters. */
+/** Emoji flags of regions are encoded with tag characters. */
 const FLAG = /\u{1f3f4}[\u{e0061}-\u{e007a}\u{e0030}-\u{e0039}]{1,6}\u{e007f}/gu;
 const SYNTAX = /[\s'"#<>;|&$`\\]/u;
-/** Characters whose place is looked up; a text with more of them is refused. */
+/** Limit for syntax-tree lookups; a text that needs more is refused. */
 const MAX_LOOKUPS = 2_000;
 
-/** Nodes in which a character is text and not shell syntax. */
+/** Nodes whose characters are text, not shell syntax. */
 const TEXT_NODES = new Set(["raw_string", "ansi_c_string", "string_content", "string", "heredoc_body", "comment"]);
-/** Nodes that end the text around them: shell syntax again. */
+/** Nodes inside text that contain shell syntax again. */
 const SYNTAX_NODES = new Set(["command_substitution", "process_substitution", "expansion", "arithmetic_expansion"]);
 
 function isPlain(text: string): boolean {
@@ -28,7 +28,7 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** A character outside ASCII that compatibility rules turn into shell syntax or a blank. */
+/** True for a non-ASCII character that Unicode normalisation turns into shell syntax or a blank. */
 function looksLikeSyntax(char: string): boolean {
   return char > "\u007f" && (SYNTAX.test(char) || SYNTAX.test(char.normalize("NFKC")));
 }
@@ -59,7 +59,7 @@ function nameOf(char: string): string {
 }
 
 /**
- * What is wrong with the characters of a command, with the way to write it instead; undefined when nothing is. Letters,
+ * The problem with the characters of a command and how to write it instead; undefined when there is none. Letters,
  * emoji and typographic marks of all languages are fine. Characters that look like shell syntax are fine in quotes.
  */
 export function characterProblem(text: string, parse: () => ShellNode | null): string | undefined {
@@ -73,19 +73,19 @@ export function characterProblem(text: string, parse: () => ShellNode | null): s
     at += char.length;
     if (char === "\n" || char === "\t") continue;
     if (CONTROL.test(char))
-      return `it holds ${nameOf(char)}. Write control characters as escapes, for example $'\\x1b' or printf '\\033'; lines end with a line feed alone`;
+      return `it contains ${nameOf(char)}. Write control characters as escapes, for example $'\\x1b' or printf '\\033'; lines end with a line feed alone`;
     const invisible = FORMAT.test(char) && !flags.some(([from, to]) => here >= from && here < to);
     if (invisible && !JOINERS.has(char))
-      return `it holds the invisible character ${nameOf(char)}. Leave it out, or write it as $'\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}'`;
+      return `it contains the invisible character ${nameOf(char)}. Leave it out, or write it as $'\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}'`;
     if (!invisible && !looksLikeSyntax(char)) continue;
     root ??= parse();
     if (++looked > MAX_LOOKUPS || !isText(root, here))
-      return `it holds ${nameOf(char)} outside of quotes, where it can be taken for shell syntax. Use the ASCII character, or put the text into single quotes`;
+      return `it contains ${nameOf(char)} outside quotes, where it can be mistaken for shell syntax. Use the ASCII character, or put the text in single quotes`;
   }
   return undefined;
 }
 
-/** A program name in full-width or other compatibility letters is a look-alike of another name. */
+/** Reports a program name in full-width or other compatibility letters, which looks like another name. */
 export function programNameProblem(name: string): string | undefined {
   const plain = name.normalize("NFKC");
   return plain === name || !isPlain(plain)

@@ -1,7 +1,7 @@
-// What a sed script runs, reads and writes: its commands e, r, w and the flags e and w of s.
+// Finds what a sed script runs, reads and writes: the commands e, r, w and the flags e and w of s.
 
 export interface SedEffects {
-  /** Texts that a shell would run; empty text for what sed reads. */
+  /** Shell commands; an empty string when sed runs its input. */
   readonly runs: string[];
   readonly reads: string[];
   readonly writes: string[];
@@ -24,7 +24,7 @@ class SedReader {
     return found;
   }
 
-  /** A part up to the delimiter; classes may hold it. */
+  /** Skips to the end of a part that the delimiter closes. */
   #part(delimiter: string): void {
     while (this.#at < this.#text.length) {
       const char = this.#text[this.#at++];

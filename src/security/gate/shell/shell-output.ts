@@ -1,11 +1,11 @@
-// What a harmless pipeline prints, when that follows from its text alone: the usual hiding places of a command.
+// Computes the output of simple pipelines such as `echo … | base64 -d`, which are used to hide commands.
 import { basename, dirname, resolve } from "node:path";
-import { type Invocation, programOf, UNKNOWN } from "./shell-types.ts";
+import { type Invocation, programName, UNKNOWN } from "./shell-types.ts";
 import { decodeAnsiC } from "./shell-words.ts";
 
 const MAX_TEXT = 100_000;
 
-/** Output of commands connected by pipes; undefined when it depends on the machine. */
+/** The output of commands connected by pipes; undefined when it depends on the machine. */
 export function staticOutput(commands: readonly Invocation[], cwd: string): string | undefined {
   let text: string | undefined;
   for (const command of commands) {
@@ -16,7 +16,7 @@ export function staticOutput(commands: readonly Invocation[], cwd: string): stri
 }
 
 function stage(command: Invocation, input: string | undefined, cwd: string): string | undefined {
-  const program = programOf(command);
+  const program = programName(command);
   const args = command.args.map((word) => word.text);
   if (args.some((arg) => arg.includes(UNKNOWN))) return undefined;
   const stdin = command.stdin?.text ?? input;

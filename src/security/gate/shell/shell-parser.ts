@@ -1,4 +1,4 @@
-// The bash grammar, loaded on first use. Texts are bounded in size by the caller; the time limit is a safeguard.
+// The bash grammar, loaded on first use. The caller limits the size of texts; the time limit is a safeguard.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ export type ParseShell = (script: string) => ShellNode | null;
 
 const PARSE_BUDGET_MS = 2_000;
 
-/** Beside the bundle, or inside the packages when the program runs from its source. */
+/** Next to the bundle, or in node_modules when running from source. */
 function wasmPath(packageName: string, file: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   for (;;) {
@@ -40,7 +40,7 @@ function parseWithin(parser: Parser, script: string): ShellNode | null {
     if (!tree) parser.reset();
     return tree?.rootNode ?? null;
   } catch {
-    // The wasm runtime throws on exhausted memory; the caller then judges the text itself.
+    // The wasm runtime throws when memory is exhausted; the caller treats the text as unparsed.
     parser.reset();
     return null;
   }
@@ -48,7 +48,7 @@ function parseWithin(parser: Parser, script: string): ShellNode | null {
 
 let loading: Promise<ParseShell> | undefined;
 
-/** The parser; the first call loads it. Without the grammar nothing counts as readable, so doubtful text is stopped. */
+/** Loads the parser once. Without the grammar every text counts as unparsed, so unclear commands are stopped. */
 export function loadShellParser(): Promise<ParseShell> {
   loading ??= load().catch((): ParseShell => () => null);
   return loading;

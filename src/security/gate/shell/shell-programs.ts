@@ -1,4 +1,4 @@
-// Programs with options and commands of their own that run something: editors, git, find, ssh, archivers.
+// Finds commands inside the options of specific programs: editors, git, find, ssh, archivers.
 import type { CodeLanguage } from "../analyse-code.ts";
 import { environmentCommands } from "./run-environment.ts";
 import { sedEffects } from "./sed-script.ts";
@@ -19,8 +19,8 @@ export interface Inner {
 
 export const NOTHING: Inner = { commands: [], scripts: [] };
 
-/** The same place in the script, another command. */
-export function derive(outer: Invocation, words: readonly Word[]): Invocation {
+/** A copy of the invocation with another command. */
+export function withCommand(outer: Invocation, words: readonly Word[]): Invocation {
   const [name = { text: "", dynamic: false }, ...args] = words;
   return { ...outer, name, args, redirects: outer.redirects };
 }
@@ -34,8 +34,8 @@ export function joinWords(words: readonly Word[]): Word {
   return { text, dynamic: text.includes(UNKNOWN) };
 }
 
-/** A script that arrives on standard input, when its text is known. */
-export function feeds(invocation: Invocation, language: InnerScript["language"]): Inner {
+/** The script on standard input, when its text is known. */
+export function stdinScripts(invocation: Invocation, language: InnerScript["language"]): Inner {
   if (invocation.stdin) return { commands: [], scripts: [{ language, text: invocation.stdin, positional: [] }] };
   const fed = [...invocation.args, ...invocation.redirects.map(({ target }) => target)].flatMap(
     (word) => word.inner ?? [],
@@ -46,7 +46,7 @@ export function feeds(invocation: Invocation, language: InnerScript["language"])
   return { commands: [], scripts: [{ language, text: { text, dynamic: text.includes(UNKNOWN) }, positional: [] }] };
 }
 
-/** Values of options: the next word, after `=` (long names may be shortened), or in the same word (`-c'…'`). */
+/** Values of options: the next word, the text after `=` (long names may be abbreviated), or the rest of the word (`-c'…'`). */
 export function valueAfter(invocation: Invocation, ...flags: string[]): Word[] {
   return invocation.args.flatMap((word, index) => {
     const next = invocation.args[index + 1];
@@ -60,12 +60,12 @@ export function valueAfter(invocation: Invocation, ...flags: string[]): Word[] {
   });
 }
 
-/** Commands that variables of the invocation name. */
+/** Commands in variables of the invocation. */
 export function environmentScripts(invocation: Invocation): readonly InnerScript[] {
-  return scriptsOf(environmentCommands(invocation).map((text) => ({ text, dynamic: false }))).scripts;
+  return asShellScripts(environmentCommands(invocation).map((text) => ({ text, dynamic: false }))).scripts;
 }
 
-export function scriptsOf(words: readonly Word[]): Inner {
+export function asShellScripts(words: readonly Word[]): Inner {
   return { commands: [], scripts: words.map((text) => ({ language: "shell", text, positional: [] })) };
 }
 
@@ -80,7 +80,7 @@ function findInner(invocation: Invocation): Inner {
       .slice(0, at)
       .filter((_word, index, all) => all.slice(0, index + 1).every((w) => !/^[-(!]/.test(w.text)));
     const words = invocation.args.slice(at + 1, end).flatMap((word) => (word.text === "{}" ? found(roots) : [word]));
-    commands.push(derive(invocation, words));
+    commands.push(withCommand(invocation, words));
     at = end;
   }
   return { commands, scripts: [] };
@@ -91,9 +91,9 @@ function found(roots: readonly Word[]): Word[] {
   return bases.map((root) => ({ text: `${root.text.replace(/\/$/, "")}/${UNKNOWN}`, dynamic: true }));
 }
 
-/** What a remote or contained shell would run; judged as if it ran here. */
+/** The command that a remote shell would run, checked as if it ran locally. */
 function sshInner(invocation: Invocation): Inner {
-  const values = new Set([..."bcDEeFIiJLlmOopQRSWw"].map((email) => `-${email}`));
+  const values = new Set([..."bcDEeFIiJLlmOopQRSWw"].map((letter) => `-${letter}`));
   let at = 0;
   while (at < invocation.args.length) {
     const text = invocation.args[at]?.text ?? "";
@@ -103,14 +103,14 @@ function sshInner(invocation: Invocation): Inner {
   const proxy = valueAfter(invocation, "-o").filter((word) => /^(?:proxycommand|localcommand)/i.test(word.text));
   const rest = invocation.args.slice(at + 1);
   const inner = proxy.map((word) => ({ ...word, text: word.text.replace(/^\w+[= ]/, "") }));
-  return scriptsOf(rest.length > 0 ? [joinWords(rest), ...inner] : inner);
+  return asShellScripts(rest.length > 0 ? [joinWords(rest), ...inner] : inner);
 }
 
-/** Settings whose value git runs. */
+/** Settings whose value git runs as a command. */
 const GIT_COMMANDS =
   /^(?:alias\.|pager\.|core\.(?:sshcommand|pager|editor|askpass|gitproxy)|sequence\.editor|gpg\.|credential\.|filter\.|merge\..*driver|(?:diff|difftool|mergetool|browser|man|tar|interactive|receive|uploadpack)\.?.*(?:command|cmd|external|textconv|path|difffilter|packobjectshook))/i;
 
-/** What git would run by itself: options, settings, and commands for many commits. */
+/** Commands that git would run: from options, settings, and `foreach` or `bisect run`. */
 function gitInner(invocation: Invocation): Inner {
   const settings = valueAfter(invocation, "-c").map((word) => word.text);
   const texts = argTexts(invocation);
@@ -137,8 +137,8 @@ function gitInner(invocation: Invocation): Inner {
         : [];
   const own = scripts.map((text) => ({ text, dynamic: text.includes(UNKNOWN) }));
   const run = texts.includes("bisect") ? texts.indexOf("run") : -1;
-  const bisect = run > 0 ? [derive(invocation, invocation.args.slice(run + 1))] : [];
-  const { scripts: inner } = scriptsOf([...own, ...named, ...short, ...after("foreach")]);
+  const bisect = run > 0 ? [withCommand(invocation, invocation.args.slice(run + 1))] : [];
+  const { scripts: inner } = asShellScripts([...own, ...named, ...short, ...after("foreach")]);
   return { commands: bisect, scripts: inner };
 }
 
@@ -147,7 +147,7 @@ function viInner(invocation: Invocation): Inner {
     ...valueAfter(invocation, "-c", "--cmd", "-ex", "-eval-command"),
     ...invocation.args.filter((word) => word.text.startsWith("+")),
   ];
-  return scriptsOf(
+  return asShellScripts(
     commands.flatMap((word) => {
       const shell =
         /(?:^|[:|+\s])(?:!|(?:silent!?\s*)?!|call\s+system\(['"]?|shell\s+|py3?\s+import os;?\s*os\.system\(['"]?)(.+)/s.exec(
@@ -158,29 +158,29 @@ function viInner(invocation: Invocation): Inner {
   );
 }
 
-/** Inner commands of a container run; the container's own boundary is judged by other rules. */
+/** How to find the commands inside an invocation, by program. */
 export const SPECIAL: { readonly [program: string]: (invocation: Invocation) => Inner } = {
   eval: (invocation) => {
     const script = joinWords(invocation.args);
     return script.text.trim() === UNKNOWN ? NOTHING : shellScript(script);
   },
-  source: (invocation) => feeds(invocation, "shell"),
-  ".": (invocation) => feeds(invocation, "shell"),
-  mapfile: (invocation) => scriptsOf(valueAfter(invocation, "-C")),
-  readarray: (invocation) => scriptsOf(valueAfter(invocation, "-C")),
+  source: (invocation) => stdinScripts(invocation, "shell"),
+  ".": (invocation) => stdinScripts(invocation, "shell"),
+  mapfile: (invocation) => asShellScripts(valueAfter(invocation, "-C")),
+  readarray: (invocation) => asShellScripts(valueAfter(invocation, "-C")),
   osascript: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       valueAfter(invocation, "-e").flatMap((word) => {
         const shell = /do shell script\s+"((?:[^"\\]|\\.)*)"/.exec(word.text);
         return shell ? [{ text: shell[1] ?? "", dynamic: word.dynamic }] : [];
       }),
     ),
-  su: (invocation) => scriptsOf(valueAfter(invocation, "-c", "--command")),
-  script: (invocation) => scriptsOf(valueAfter(invocation, "-c", "--command")),
+  su: (invocation) => asShellScripts(valueAfter(invocation, "-c", "--command")),
+  script: (invocation) => asShellScripts(valueAfter(invocation, "-c", "--command")),
   watch: (invocation) => shellScript(joinWords(operands(invocation).filter((word) => !/^[\d.]+$/.test(word.text)))),
   trap: (invocation) => shellScript(operands(invocation)[0]),
   alias: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       invocation.args
         .filter((word) => word.text.includes("="))
         .map((word) => ({ ...word, text: word.text.slice(word.text.indexOf("=") + 1) })),
@@ -195,7 +195,7 @@ export const SPECIAL: { readonly [program: string]: (invocation: Invocation) => 
   ex: viInner,
   gdb: viInner,
   emacs: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       valueAfter(invocation, "--eval").map((word) => ({
         ...word,
         text: /shell-command "([^"]*)"/.exec(word.text)?.[1] ?? "",
@@ -205,7 +205,7 @@ export const SPECIAL: { readonly [program: string]: (invocation: Invocation) => 
   gawk: (invocation) => awkInner(invocation),
   mawk: (invocation) => awkInner(invocation),
   tar: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       [
         ...valueAfter(
           invocation,
@@ -217,34 +217,34 @@ export const SPECIAL: { readonly [program: string]: (invocation: Invocation) => 
         ),
       ].map((word) => ({ ...word, text: word.text.replace(/^exec=/, "") })),
     ),
-  rsync: (invocation) => scriptsOf(valueAfter(invocation, "-e", "--rsh")),
-  npx: (invocation) => scriptsOf(valueAfter(invocation, "-c", "--call")),
+  rsync: (invocation) => asShellScripts(valueAfter(invocation, "-e", "--rsh")),
+  npx: (invocation) => asShellScripts(valueAfter(invocation, "-c", "--call")),
   tmux: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       operands(invocation)
         .slice(1)
         .filter((word) => /\s/.test(word.text)),
     ),
-  screen: (invocation) => ({ commands: [derive(invocation, operands(invocation))], scripts: [] }),
+  screen: (invocation) => ({ commands: [withCommand(invocation, operands(invocation))], scripts: [] }),
   socat: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       invocation.args.flatMap((word) =>
         /^(?:exec|system):/i.test(word.text)
           ? [{ ...word, text: word.text.replace(/^\w+:/, "").split(",")[0] ?? "" }]
           : [],
       ),
     ),
-  at: (invocation) => feeds(invocation, "shell"),
-  batch: (invocation) => feeds(invocation, "shell"),
+  at: (invocation) => stdinScripts(invocation, "shell"),
+  batch: (invocation) => stdinScripts(invocation, "shell"),
   make: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       valueAfter(invocation, "--eval").map((word) => ({
         ...word,
         text: /\$\(shell ([^)]*)\)/.exec(word.text)?.[1] ?? "",
       })),
     ),
   expect: (invocation) =>
-    scriptsOf(
+    asShellScripts(
       valueAfter(invocation, "-c").map((word) => ({
         ...word,
         text: word.text.replace(/^\s*(?:spawn|exec|system)\s+/, ""),
@@ -252,32 +252,32 @@ export const SPECIAL: { readonly [program: string]: (invocation: Invocation) => 
     ),
   sed: sedInner,
   gsed: sedInner,
-  split: (invocation) => scriptsOf(valueAfter(invocation, "--filter")),
-  sort: (invocation) => scriptsOf(valueAfter(invocation, "--compress-program")),
-  man: (invocation) => scriptsOf(valueAfter(invocation, "-P", "--pager")),
-  zip: (invocation) => scriptsOf(valueAfter(invocation, "-TT", "--unzip-command")),
-  npm: (invocation) => scriptsOf(valueAfter(invocation, "-c", "--call")),
+  split: (invocation) => asShellScripts(valueAfter(invocation, "--filter")),
+  sort: (invocation) => asShellScripts(valueAfter(invocation, "--compress-program")),
+  man: (invocation) => asShellScripts(valueAfter(invocation, "-P", "--pager")),
+  zip: (invocation) => asShellScripts(valueAfter(invocation, "-TT", "--unzip-command")),
+  npm: (invocation) => asShellScripts(valueAfter(invocation, "-c", "--call")),
   scp: sshOptions,
   sftp: sshOptions,
-  compgen: (invocation) => scriptsOf(valueAfter(invocation, "-C")),
+  compgen: (invocation) => asShellScripts(valueAfter(invocation, "-C")),
 };
 
 function sshOptions(invocation: Invocation): Inner {
-  return scriptsOf(
+  return asShellScripts(
     valueAfter(invocation, "-o")
       .filter((word) => /^(?:proxycommand|localcommand)/i.test(word.text))
       .map((word) => ({ ...word, text: word.text.replace(/^\w+[= ]/, "") })),
   );
 }
 
-/** The scripts of a sed call: with `-e`, or its first operand. */
+/** The scripts of a sed call: the values of `-e`, or the first operand. */
 export function sedScripts(invocation: Invocation): Word[] {
   const given = valueAfter(invocation, "-e", "--expression", "-ne", "-nEe", "-Ee", "-re");
   return given.length > 0 ? given : operands(invocation).slice(0, 1);
 }
 
 function sedInner(invocation: Invocation): Inner {
-  return scriptsOf(
+  return asShellScripts(
     sedScripts(invocation).flatMap((word) =>
       sedEffects(word.text).runs.map((text) => ({ text: text || UNKNOWN, dynamic: text === "" })),
     ),

@@ -1,16 +1,16 @@
-// The words of shell analysis: what a script would run, as far as it can be known without running it.
+// Types of the shell analysis: the commands of a script, as far as they are known without running it.
 
-/** Stands for a part of a word that is only known at run time. */
+/** Placeholder for a part of a word that is only known at run time. */
 export const UNKNOWN = "\u{f8ff}";
 
 export interface Word {
-  /** After quotes, escapes, variables and substitutions; unknown parts are `UNKNOWN`. */
+  /** The text after expansion of quotes, escapes, variables and substitutions; unknown parts are `UNKNOWN`. */
   readonly text: string;
   /** Contains parts that are only known at run time. */
   readonly dynamic: boolean;
-  /** What runs inside a process substitution `<(…)`. */
+  /** The commands inside a process substitution `<(…)`. */
   readonly inner?: readonly Invocation[] | undefined;
-  /** The program whose output the word is, for a bare command substitution. */
+  /** For a command substitution: the program whose output the word is. */
   readonly from?: string | undefined;
 }
 
@@ -24,14 +24,14 @@ export interface Invocation {
   readonly name: Word;
   readonly args: readonly Word[];
   readonly redirects: Redirect[];
-  /** Commands whose output this one reads, nearest last. */
+  /** Commands whose output this one reads; the nearest is last. */
   upstream: readonly Invocation[];
-  /** Text fed by a here-document or here-string. */
+  /** Text of a here-document or here-string. */
   stdin?: Word | undefined;
   readonly cwd: string;
   readonly assigned: readonly string[];
-  /** The values of those variables; undefined when they are only known at run time. */
-  readonly values?: { readonly [name: string]: string | undefined };
+  /** The values of the assigned variables; undefined when only known at run time. */
+  readonly values?: { readonly [name: string]: string | undefined } | undefined;
   background: boolean;
 }
 
@@ -39,14 +39,14 @@ export interface ShellEnvironment {
   readonly userHome: string;
   readonly hermesHome: string;
   readonly cwd: string;
-  /** The folder that the conversation works in, wherever its shell is; `cwd` when absent. */
+  /** The folder of the conversation, independent of the shell's current folder; `cwd` when absent. */
   readonly workspace?: string | undefined;
-  /** The command is for somebody who is not the owner. */
+  /** True when a guest, not the owner, requested the command. */
   readonly guest?: boolean | undefined;
 }
 
-/** Program name without its folder and case, as it decides what runs. */
-export function programOf(invocation: Invocation): string {
+/** The program name in lower case, without folder and `.exe`. */
+export function programName(invocation: Invocation): string {
   const { text } = invocation.name;
   return (text.split("/").pop() ?? text).toLowerCase().replace(/\.exe$/, "");
 }
@@ -56,7 +56,7 @@ export function argTexts(invocation: Invocation): string[] {
   return invocation.args.map((word) => word.text);
 }
 
-/** Arguments that are not options; everything after `--` counts. */
+/** Arguments that are not options, and everything after `--`. */
 export function operands(invocation: Invocation): Word[] {
   const result: Word[] = [];
   let only = false;
@@ -67,14 +67,14 @@ export function operands(invocation: Invocation): Word[] {
   return result;
 }
 
-/** True when a short flag letter or a long flag is given, also inside a bundle such as `-rf`. */
+/** True when one of the short or long flags is given, also in a group such as `-rf`. */
 export function hasFlag(invocation: Invocation, letters: string, ...long: string[]): boolean {
   for (const text of argTexts(invocation)) {
     if (text === "--") return false;
     if (text.startsWith("--")) {
       const name = text.split("=")[0] ?? text;
       if (long.some((flag) => flag === name || (name.length > 4 && flag.startsWith(name)))) return true;
-    } else if (/^-[A-Za-z0-9]/.test(text) && [...letters].some((email) => text.slice(1).includes(email))) return true;
+    } else if (/^-[A-Za-z0-9]/.test(text) && [...letters].some((letter) => text.slice(1).includes(letter))) return true;
   }
   return false;
 }

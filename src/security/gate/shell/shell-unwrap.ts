@@ -1,19 +1,19 @@
-// Programs that run other programs: finds the command or the script inside an invocation.
+// Finds the command or script that an invocation runs: wrappers, shells and interpreters.
 import type { CodeLanguage } from "../analyse-code.ts";
 import {
-  derive,
+  asShellScripts,
   environmentScripts,
-  feeds,
   type Inner,
   type InnerScript,
   joinWords,
   NOTHING,
   SPECIAL,
-  scriptsOf,
   shellScript,
+  stdinScripts,
   valueAfter,
+  withCommand,
 } from "./shell-programs.ts";
-import { argTexts, type Invocation, operands, programOf, UNKNOWN, type Word } from "./shell-types.ts";
+import { argTexts, type Invocation, operands, programName, UNKNOWN, type Word } from "./shell-types.ts";
 import { LOADER, LOOSE_WRAPPERS, WRAPPERS, type Wrapper } from "./shell-wrappers.ts";
 
 export const SHELLS = new Set([
@@ -33,7 +33,7 @@ export const SHELLS = new Set([
 
 interface Interpreter {
   readonly language: CodeLanguage;
-  /** A short option that takes code, also at the end of a bundle; the code may follow in the same word. */
+  /** A short option that takes code, also at the end of a group; the code may follow in the same word. */
   readonly short: RegExp;
   readonly long?: readonly string[] | undefined;
 }
@@ -62,17 +62,17 @@ export function codeLanguage(program: string): CodeLanguage | undefined {
 }
 
 /** Everything this invocation would run besides itself. */
-export function innerOf(invocation: Invocation): Inner {
-  const inner = ownInner(invocation);
+export function unwrapInvocation(invocation: Invocation): Inner {
+  const inner = unwrapProgram(invocation);
   const scripts = environmentScripts(invocation);
   return scripts.length === 0 ? inner : { ...inner, scripts: [...inner.scripts, ...scripts] };
 }
 
-function ownInner(invocation: Invocation): Inner {
-  const program = programOf(invocation);
+function unwrapProgram(invocation: Invocation): Inner {
+  const program = programName(invocation);
   const wrapper = WRAPPERS[program];
   if (program === "command" && argTexts(invocation).some((arg) => /^-[pvV]*[vV]/.test(arg))) return NOTHING;
-  if (LOOSE_WRAPPERS.has(program) || LOADER.test(program)) return looselyWrapped(invocation);
+  if (LOOSE_WRAPPERS.has(program) || LOADER.test(program)) return unwrapLooseWrapper(invocation);
   if (wrapper) return wrapped(invocation, program, wrapper);
   if (SHELLS.has(program)) return shellInner(invocation);
   const interpreter = INTERPRETERS[program.replace(/[\d.]+$/, "")];
@@ -82,10 +82,10 @@ function ownInner(invocation: Invocation): Inner {
 
 const MAX_POSITIONS = 8;
 
-/** The command may begin at any word that is no option: all of them are looked at. */
-function looselyWrapped(invocation: Invocation): Inner {
+/** The command may start at any word that is not an option, so each position is checked. */
+function unwrapLooseWrapper(invocation: Invocation): Inner {
   const { args } = invocation;
-  const scripts = scriptsOf([
+  const scripts = asShellScripts([
     ...valueAfter(invocation, "-c", "--command"),
     ...args.flatMap((word) => (/^[|!]/.test(word.text) ? [{ ...word, text: word.text.slice(1) }] : [])),
   ]).scripts;
@@ -93,7 +93,7 @@ function looselyWrapped(invocation: Invocation): Inner {
     .flatMap((word, at) => (word.text.startsWith("-") || word.text === "" || word.text === "{" ? [] : [at]))
     .slice(0, MAX_POSITIONS)
     .map((at) =>
-      derive(
+      withCommand(
         invocation,
         args.slice(at).filter((word) => word.text !== "--" && word.text !== "{"),
       ),
@@ -134,7 +134,7 @@ function wrapped(invocation: Invocation, program: string, wrapper: Wrapper): Inn
   const rest = args.slice(at + (wrapper.skip ?? 0));
   if (rest.length === 0) return { commands: [], scripts };
   if (program === "flock" && rest[0]?.text === "-c") return shellScript(rest[1]);
-  const inner = { ...derive(invocation, rest), values };
+  const inner = { ...withCommand(invocation, rest), values };
   const fed = program === "xargs" || program === "parallel";
   const words = fed ? [...inner.args, { text: UNKNOWN, dynamic: true }] : inner.args;
   const alone = rest.length === 1 && (program === "parallel" || program === "watch") && /\s/.test(rest[0]?.text ?? "");
@@ -142,7 +142,7 @@ function wrapped(invocation: Invocation, program: string, wrapper: Wrapper): Inn
   return { commands: [{ ...inner, args: words }], scripts };
 }
 
-/** The script file of a shell call, behind its options and their values. */
+/** The script file of a shell call, after its options and their values. */
 export function scriptOperand(invocation: Invocation): Word | undefined {
   const { args } = invocation;
   for (let at = 0; at < args.length; at++) {
@@ -163,10 +163,10 @@ function shellInner(invocation: Invocation): Inner {
     while (/^[-+]/.test(args[from]?.text ?? "") && args[from]?.text !== "-") from += args[from]?.text === "-o" ? 2 : 1;
     return shellScript(args[from], args.slice(from + 2));
   }
-  return feeds(invocation, "shell");
+  return stdinScripts(invocation, "shell");
 }
 
-/** Code that an option brings: in the same word, after `=`, or as the next word. */
+/** The code of an option: in the same word, after `=`, or the next word. */
 function codeAt(args: readonly Word[], index: number, { short, long = [] }: Interpreter): Word | undefined {
   const word = args[index];
   if (!word) return undefined;
@@ -186,6 +186,6 @@ function interpreterInner(invocation: Invocation, interpreter: Interpreter): Inn
   });
   const script = operands(invocation)[0];
   if (scripts.length === 0 && (script === undefined || /^(?:-|\/dev\/stdin|\/dev\/fd\/0)$/.test(script.text)))
-    return feeds(invocation, language);
+    return stdinScripts(invocation, language);
   return { commands: [], scripts };
 }

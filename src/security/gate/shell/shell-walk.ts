@@ -1,9 +1,9 @@
-// Walks a parsed script and lists every simple command it may run, with words resolved and pipes connected.
+// Walks a parsed script and lists every simple command that it may run, with expanded words and connected pipes.
 import { join, resolve } from "node:path";
 import { staticOutput } from "./shell-output.ts";
 import type { ParseShell, ShellNode } from "./shell-parser.ts";
-import { type Invocation, programOf, type ShellEnvironment, UNKNOWN, type Word } from "./shell-types.ts";
-import { textOf, type WordScope, wordsOf } from "./shell-words.ts";
+import { type Invocation, programName, type ShellEnvironment, UNKNOWN, type Word } from "./shell-types.ts";
+import { expandText, expandWords, type WordScope } from "./shell-words.ts";
 
 const MAX_INVOCATIONS = 3_000;
 const MAX_CALL_DEPTH = 6;
@@ -12,11 +12,11 @@ const MAX_NESTING = 120;
 
 export interface WalkResult {
   readonly invocations: Invocation[];
-  /** Parts that the grammar could not read. */
+  /** True when the grammar could not parse some parts. */
   broken: boolean;
-  /** A limit of size, depth or time ended the walk. */
+  /** True when a limit of size, depth or time ended the walk. */
   exceeded: boolean;
-  /** A function that starts itself twice: it multiplies without end. */
+  /** True when a function starts itself twice. */
   forkBomb: boolean;
 }
 
@@ -32,7 +32,7 @@ export class ShellWalk {
   readonly #deadline: number;
   readonly #scope: WordScope = {
     variable: (name) => this.#variable(name),
-    output: (node) => this.#outputOf(node),
+    output: (node) => this.#substitutionOutput(node),
     separators: () => (this.#variables.has("IFS") ? this.#variables.get("IFS") : ""),
   };
 
@@ -49,7 +49,7 @@ export class ShellWalk {
     this.#cwd = host.cwd;
   }
 
-  /** Variables known at the end, for scripts inside this one. */
+  /** The variables at the end of the walk, for nested scripts. */
   get variables(): ReadonlyMap<string, string | undefined> {
     return this.#variables;
   }
@@ -76,9 +76,9 @@ export class ShellWalk {
     return undefined;
   }
 
-  #outputOf(node: ShellNode): string | undefined {
+  #substitutionOutput(node: ShellNode): string | undefined {
     const before = this.result.invocations.length;
-    this.#apart(node);
+    this.#isolated(node);
     return staticOutput(this.result.invocations.slice(before), this.#cwd);
   }
 
@@ -95,14 +95,14 @@ export class ShellWalk {
       case "declaration_command":
         return this.#declaration(node);
       case "variable_assignment":
-        this.#bare(node);
+        this.#bareAssignment(node);
         return [];
       case "redirected_statement":
         return this.#redirected(node);
       case "pipeline":
         return this.#pipeline(node, []);
       case "subshell":
-        return this.#apart(node);
+        return this.#isolated(node);
       case "function_definition":
         this.#define(node);
         return [];
@@ -119,8 +119,8 @@ export class ShellWalk {
     }
   }
 
-  /** In a process of its own: a folder that it enters is left again. */
-  #apart(node: ShellNode): Invocation[] {
+  /** Visits a node that runs in a separate process, so `cd` inside has no effect afterwards. */
+  #isolated(node: ShellNode): Invocation[] {
     const cwd = this.#cwd;
     const commands = this.#children(node);
     this.#cwd = cwd;
@@ -142,12 +142,12 @@ export class ShellWalk {
     return all;
   }
 
-  /** `NAME=value` alone: it holds for the commands that follow. */
-  #bare(node: ShellNode): void {
+  /** A bare `NAME=value`, which applies to the following commands. */
+  #bareAssignment(node: ShellNode): void {
     const name = this.#assign(node);
     const empty: Word = { text: "", dynamic: false };
     const base = { name: empty, args: [], redirects: [], upstream: [], background: false };
-    this.result.invocations.push({ ...base, cwd: this.#cwd, assigned: [name], values: this.#valuesOf([name]) });
+    this.result.invocations.push({ ...base, cwd: this.#cwd, assigned: [name], values: this.#readValues([name]) });
   }
 
   #declaration(node: ShellNode): Invocation[] {
@@ -155,8 +155,8 @@ export class ShellWalk {
       .filter((child) => child.type === "variable_assignment")
       .map((child) => this.#assign(child));
     const name: Word = { text: node.children[0]?.text ?? "export", dynamic: false };
-    const values = this.#valuesOf(assigned);
-    // The value of a reference is the name of another variable.
+    const values = this.#readValues(assigned);
+    // The value of a name reference (`declare -n`) is the name of another variable.
     const refers = node.namedChildren.some((child) => /^-[A-Za-z]*n/.test(child.text));
     if (refers) for (const variable of assigned) this.#variables.set(variable, undefined);
     const args = node.namedChildren
@@ -180,7 +180,7 @@ export class ShellWalk {
     const value = node.namedChildren[1];
     if (!name) return "";
     const appended = node.children.some((child) => child.type === "+=");
-    const text = value ? textOf(value, this.#scope) : "";
+    const text = value ? expandText(value, this.#scope) : "";
     const old = appended ? (this.#variable(name.text) ?? UNKNOWN) : "";
     const whole = old + text;
     this.#variables.set(
@@ -190,21 +190,21 @@ export class ShellWalk {
     return name.text;
   }
 
-  #valuesOf(names: readonly string[]): { [name: string]: string | undefined } {
+  #readValues(names: readonly string[]): { [name: string]: string | undefined } {
     return Object.fromEntries(names.map((name) => [name, this.#variables.get(name)]));
   }
 
   #word(node: ShellNode): Word[] {
     if (node.type !== "process_substitution") {
       const from = /^"?(?:\$\(|`)\s*([\w./-]+)/.exec(node.text.slice(0, 200))?.[1]?.split("/").pop();
-      return wordsOf(node, this.#scope).map((text) => ({
+      return expandWords(node, this.#scope).map((text) => ({
         text,
         dynamic: text.includes(UNKNOWN),
-        ...(from ? { from } : {}),
+        from: from || undefined,
       }));
     }
-    const inner = this.#apart(node);
-    // What is written to `>(…)` is not known.
+    const inner = this.#isolated(node);
+    // The input of `>(…)` is unknown.
     if (node.text.startsWith(">")) for (const command of inner) command.upstream = [unknownCommand(this.#cwd)];
     return [{ text: `/dev/fd/${UNKNOWN}`, dynamic: true, inner }];
   }
@@ -218,7 +218,7 @@ export class ShellWalk {
       if (child.type === "variable_assignment") assigned.push(this.#assign(child));
       else if (child.type.endsWith("_redirect")) redirects.push(child);
       else if (child.type !== "comment") {
-        // Two words without a blank between them are one word for bash: the grammar has misread it.
+        // Two adjacent words are one word for bash: the grammar misparsed them.
         if (child.startIndex === end) this.result.broken = true;
         end = child.endIndex;
         words.push(...this.#word(child));
@@ -228,7 +228,7 @@ export class ShellWalk {
     const invocation: Invocation = {
       name,
       args,
-      ...(assigned.length > 0 ? { values: this.#valuesOf(assigned) } : {}),
+      values: assigned.length > 0 ? this.#readValues(assigned) : undefined,
       redirects: [],
       upstream: [],
       cwd: this.#cwd,
@@ -237,13 +237,13 @@ export class ShellWalk {
     };
     this.result.invocations.push(invocation);
     for (const redirect of redirects) this.#redirect(redirect, [invocation]);
-    this.#follow(invocation);
+    this.#applySideEffects(invocation);
     return [invocation];
   }
 
-  /** Effects of a command on the script itself: the folder, variables, functions. */
-  #follow(invocation: Invocation): void {
-    const program = programOf(invocation);
+  /** Applies the effects of a command on the script: current folder, variables, function calls. */
+  #applySideEffects(invocation: Invocation): void {
+    const program = programName(invocation);
     const first = invocation.args.find((word) => !word.text.startsWith("-"));
     if ((program === "cd" || program === "pushd") && !first?.dynamic)
       this.#cwd = first
@@ -267,7 +267,7 @@ export class ShellWalk {
     for (const name of ["@", "*"]) this.#variables.set(name, all.includes(UNKNOWN) ? undefined : all);
   }
 
-  /** A command without words, to which redirections belong. */
+  /** An empty command that carries redirections. */
   #redirectionOnly(): Invocation {
     const bare: Invocation = {
       name: { text: "", dynamic: false },
@@ -292,7 +292,7 @@ export class ShellWalk {
     return commands;
   }
 
-  /** Attaches a redirection; a here-document line may go on with a pipe, whose commands are then the last. */
+  /** Attaches a redirection. A pipe may follow a here-document; its last commands are then returned. */
   #redirect(node: ShellNode, commands: Invocation[]): Invocation[] {
     const first = commands[0];
     const last = commands[commands.length - 1];
@@ -306,13 +306,13 @@ export class ShellWalk {
     }
     if (node.type === "herestring_redirect") {
       const child = node.namedChildren[0];
-      const text = child ? textOf(child, this.#scope) : "";
+      const text = child ? expandText(child, this.#scope) : "";
       if (last) last.stdin = { text, dynamic: text.includes(UNKNOWN) };
       return commands;
     }
     const body = node.namedChildren.find((child) => child.type === "heredoc_body");
     const literal = /^['"\\]/.test(node.namedChildren.find((child) => child.type === "heredoc_start")?.text ?? "");
-    const text = body ? (literal ? body.text : textOf(body, this.#scope)) : "";
+    const text = body ? (literal ? body.text : expandText(body, this.#scope)) : "";
     if (first) first.stdin = { text, dynamic: text.includes(UNKNOWN) };
     let current = commands;
     for (const child of node.namedChildren) {
@@ -371,7 +371,7 @@ function unknownCommand(cwd: string): Invocation {
 }
 
 function arrayText(node: ShellNode, scope: WordScope): string | undefined {
-  const text = node.namedChildren.map((child) => textOf(child, scope)).join(" ");
+  const text = node.namedChildren.map((child) => expandText(child, scope)).join(" ");
   return text.includes(UNKNOWN) ? undefined : text;
 }
 

@@ -1,22 +1,22 @@
-// Turns word nodes of the grammar into the text the shell would see, where that is knowable.
+// Expands word nodes of the grammar to the text that the shell would use, as far as it is known.
 import type { ShellNode } from "./shell-parser.ts";
 import { UNKNOWN } from "./shell-types.ts";
 
-/** A blank from an unquoted expansion: the shell splits the word there. */
+/** Marks a blank from an unquoted expansion, where the shell splits the word. */
 const SPLIT = "\u{1}";
 const MAX_EXPANSIONS = 64;
 const MAX_WORD = 200_000;
 
 export interface WordScope {
-  /** The value of a variable; undefined when it is not known. */
+  /** The value of a variable; undefined when unknown. */
   variable(name: string): string | undefined;
-  /** The characters at which the shell splits words; undefined when they are not known. */
+  /** The characters at which the shell splits words; undefined when unknown. */
   separators?(): string | undefined;
-  /** What a command substitution prints; undefined when it is not known. */
+  /** The output of a command substitution; undefined when unknown. */
   output(node: ShellNode): string | undefined;
 }
 
-const ANSI_ESCAPES: { readonly [email: string]: string } = {
+const ANSI_ESCAPES: { readonly [letter: string]: string } = {
   a: "\x07",
   b: "\b",
   e: "\x1b",
@@ -37,12 +37,12 @@ export function decodeAnsiC(body: string): string {
   return body.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|([\s\S]))/g,
     (...match) => {
-      const [hex, short, long, octal, control, email] = match.slice(1) as (string | undefined)[];
+      const [hex, short, long, octal, control, letter] = match.slice(1) as (string | undefined)[];
       const code = hex ?? short ?? long;
       if (code !== undefined) return codePoint(Number.parseInt(code, 16));
       if (octal !== undefined) return codePoint(Number.parseInt(octal, 8) & 255);
       if (control !== undefined) return codePoint(control.charCodeAt(0) & 31);
-      return ANSI_ESCAPES[email ?? ""] ?? `\\${email}`;
+      return ANSI_ESCAPES[letter ?? ""] ?? `\\${letter}`;
     },
   );
 }
@@ -59,8 +59,8 @@ function unescapeString(text: string): string {
   return text.replace(/\\(\n|["\\$`])/g, (_whole, char) => (char === "\n" ? "" : char));
 }
 
-/** The words that one node becomes: several after splitting and brace expansion, one as a rule. */
-export function wordsOf(node: ShellNode, scope: WordScope): string[] {
+/** The words of one node: usually one, several after word splitting and brace expansion. */
+export function expandWords(node: ShellNode, scope: WordScope): string[] {
   const list = /^"\$(?:@|\{@\}|\{(\w+)\[@\]\})"$/.exec(node.text.slice(0, 200));
   if (list) return scope.variable(list[1] ?? "@")?.split(" ") ?? [UNKNOWN];
   const raw = rawText(node, scope, false).slice(0, MAX_WORD);
@@ -69,8 +69,8 @@ export function wordsOf(node: ShellNode, scope: WordScope): string[] {
   return (parts.length === 0 ? [""] : parts).flatMap((part) => (bare ? expandBraces(part) : [part]));
 }
 
-/** One text, without splitting. */
-export function textOf(node: ShellNode, scope: WordScope): string {
+/** The text of a node, without word splitting. */
+export function expandText(node: ShellNode, scope: WordScope): string {
   return rawText(node, scope, true);
 }
 
@@ -80,7 +80,7 @@ function rawText(node: ShellNode, scope: WordScope, quoted: boolean): string {
     case "extglob_pattern":
     case "variable_name":
     case "test_operator":
-      return node.childCount > 0 ? joined(node, scope, quoted) : unescapeWord(node.text);
+      return node.childCount > 0 ? joinChildren(node, scope, quoted) : unescapeWord(node.text);
     case "raw_string":
       return node.text.slice(1, -1);
     case "ansi_c_string":
@@ -89,24 +89,24 @@ function rawText(node: ShellNode, scope: WordScope, quoted: boolean): string {
     case "translated_string":
       return stringText(node, scope);
     case "simple_expansion":
-      return expanded(scope.variable(node.text.slice(1)), quoted, scope);
+      return splitExpansion(scope.variable(node.text.slice(1)), quoted, scope);
     case "expansion":
       return expansionText(node, scope, quoted);
     case "command_substitution":
-      return expanded(scope.output(node)?.replace(/\n+$/, ""), quoted, scope);
+      return splitExpansion(scope.output(node)?.replace(/\n+$/, ""), quoted, scope);
     case "arithmetic_expansion":
     case "process_substitution":
       return UNKNOWN;
     case "concatenation":
     case "command_name":
     case "heredoc_body":
-      return joined(node, scope, quoted);
+      return joinChildren(node, scope, quoted);
     default:
-      return node.namedChildCount > 0 ? joined(node, scope, quoted) : unescapeWord(node.text);
+      return node.namedChildCount > 0 ? joinChildren(node, scope, quoted) : unescapeWord(node.text);
   }
 }
 
-function expanded(value: string | undefined, quoted: boolean, scope: WordScope): string {
+function splitExpansion(value: string | undefined, quoted: boolean, scope: WordScope): string {
   if (value === undefined) return UNKNOWN;
   if (quoted) return value;
   const separators = scope.separators ? scope.separators() : " \t\n";
@@ -115,8 +115,8 @@ function expanded(value: string | undefined, quoted: boolean, scope: WordScope):
   return value.replace(new RegExp(`[${set}]+`, "gu"), SPLIT);
 }
 
-/** Children in order; the text between them is kept, because the grammar gives it no node. */
-function joined(node: ShellNode, scope: WordScope, quoted: boolean): string {
+/** The children in order, with the text between them, for which the grammar has no nodes. */
+function joinChildren(node: ShellNode, scope: WordScope, quoted: boolean): string {
   let text = "";
   let at = node.startIndex;
   for (const child of node.children) {
@@ -145,29 +145,29 @@ function stringText(node: ShellNode, scope: WordScope): string {
 /** `${X}`, `${X:-default}`, `${X:0:1}`; other forms are unknown. */
 function expansionText(node: ShellNode, scope: WordScope, quoted: boolean): string {
   const array = /^\$\{(\w+)\[[@*]\]\}$/.exec(node.text);
-  if (array) return expanded(scope.variable(array[1] ?? ""), quoted, scope);
+  if (array) return splitExpansion(scope.variable(array[1] ?? ""), quoted, scope);
   const cut = /^\$\{([A-Za-z_]\w*)(%%?|##?)([^}]*)\}$/.exec(node.text);
-  if (cut) return expanded(trimmed(scope.variable(cut[1] ?? ""), cut[2] ?? "", cut[3] ?? ""), quoted, scope);
+  if (cut) return splitExpansion(trimPattern(scope.variable(cut[1] ?? ""), cut[2] ?? "", cut[3] ?? ""), quoted, scope);
   const form = /^\$\{([A-Za-z_]\w*|\d+|[@*])(?::?([-=+])([\s\S]*)|:(\d+)(?::(\d+))?)?\}$/.exec(node.text);
   if (!form) return UNKNOWN;
   const [, name = "", operator, , from, length] = form;
   const value = scope.variable(name);
   if (from !== undefined && value !== undefined)
-    return expanded(
+    return splitExpansion(
       value.slice(Number(from), length === undefined ? undefined : Number(from) + Number(length)),
       quoted,
       scope,
     );
   if (operator === "-" || operator === "=" || operator === "+") {
-    if (value !== undefined && operator !== "+") return expanded(value, quoted, scope);
+    if (value !== undefined && operator !== "+") return splitExpansion(value, quoted, scope);
     const fallback = node.namedChildren[node.namedChildCount - 1];
     return fallback && fallback.type !== "variable_name" ? rawText(fallback, scope, quoted) : UNKNOWN;
   }
-  return from === undefined ? expanded(value, quoted, scope) : UNKNOWN;
+  return from === undefined ? splitExpansion(value, quoted, scope) : UNKNOWN;
 }
 
-// The folder or the name of a path, or a fixed text cut off; other patterns are unknown.
-function trimmed(value: string | undefined, operator: string, pattern: string): string | undefined {
+// Supports `${x%/*}`, `${x##*/}` and literal prefixes or suffixes; other patterns are unknown.
+function trimPattern(value: string | undefined, operator: string, pattern: string): string | undefined {
   if (value === undefined) return undefined;
   if (pattern === "/*" && operator.startsWith("%")) {
     const at = operator === "%" ? value.lastIndexOf("/") : value.indexOf("/");
@@ -180,7 +180,7 @@ function trimmed(value: string | undefined, operator: string, pattern: string): 
   return value.startsWith(pattern) ? value.slice(pattern.length) : value;
 }
 
-/** `a{b,c}` → `ab`, `ac`; numbers and letters in ranges are left out beyond a small count. */
+/** `a{b,c}` → `ab`, `ac`. Too many results end in `UNKNOWN`; ranges such as `{1..9}` are not expanded. */
 export function expandBraces(text: string): string[] {
   const results: string[] = [];
   const queue = [text];

@@ -1,4 +1,4 @@
-// Programs that only start another program: which of their options take a value, so that the command can be found.
+// Programs that only start another program, and their options that take a value, to find the inner command.
 
 export interface Wrapper {
   /** Letters of short options that take a value. */
@@ -56,12 +56,12 @@ export const WRAPPERS: {
   faketime: { values: "f", skip: 1 },
 };
 
-/** Wrappers with many kinds of options: their command is looked for at every word. */
+/** Wrappers with complex options: the command may start at any word. */
 export const LOOSE_WRAPPERS = new Set(
   "setpriv prlimit choom capsh start-stop-daemon chrt taskset numactl cgexec unshare nsenter firejail runuser setarch daemonize catchsegv valgrind perf gosu su-exec tini dumb-init flatpak-spawn distrobox-enter strace ltrace coproc bwrap proot systemd-nspawn ip-netns runcon aa-exec pidns uv poetry pipenv direnv hyperfine entr watchexec parallel-ssh".split(
     " ",
   ),
 );
 
-/** The loader of programs starts the file that it is given. */
+/** The dynamic loader, which runs the file in its argument. */
 export const LOADER = /^ld(?:-linux|-musl)?[\w.-]*\.so(?:\.\d+)*$/;

@@ -7,7 +7,7 @@ export interface SampleSkill {
   readonly files: readonly SkillFile[];
 }
 
-/** `⟦200b⟧` stands for a character that should not be invisible in the samples themselves. */
+/** `⟦200b⟧` is replaced by that character, which would be invisible in the sample files. */
 const spelled = (text: string): string =>
   text.replaceAll(/⟦([0-9a-f]+)⟧/g, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
 
@@ -19,7 +19,7 @@ function fileOf(id: string, block: string): SkillFile {
   return { path, content: bare ? `---\nname: ${id}\ndescription: A sample\n---\n\n${text}` : text };
 }
 
-/** The skills of one file beside this one. */
+/** Reads the skills of one sample file in this folder. */
 export function readSamples(name: string): SampleSkill[] {
   const text = readFileSync(new URL(name, import.meta.url), "utf8");
   return text

@@ -1,7 +1,7 @@
-// GitHub's interface as the hub uses it: trees, folder listings and raw files, each file checked against its git hash.
+// GitHub API client: trees, folder listings and raw files. Every file is verified by its git hash.
 import { createHash } from "node:crypto";
 import { UserError } from "../../../core/failure.ts";
-import { type Answer, ask, jsonOf } from "../download.ts";
+import { type Answer, ask, parseJsonBody } from "../download.ts";
 import type { HubHost } from "../hub-host.ts";
 import { HubRefusal, LIMITS, MIB } from "../refusal.ts";
 
@@ -26,7 +26,7 @@ export interface Tree {
   readonly ref: string;
   readonly sha: string;
   readonly entries: readonly TreeEntry[];
-  /** The repository is too large for one listing. */
+  /** True when the repository is too large for one listing. */
   readonly truncated: boolean;
 }
 
@@ -51,7 +51,7 @@ function entryFrom(value: unknown): TreeEntry[] {
   return [{ path, ...known, size: typeof size === "number" ? size : 0, sha }];
 }
 
-/** An entry of a folder listing, which names types instead of modes. */
+/** An entry of a folder listing, which has types instead of modes. */
 function listedFrom(value: unknown): TreeEntry[] {
   const { path, type, size, sha } = (value ?? {}) as Raw;
   if (typeof path !== "string" || typeof sha !== "string") return [];
@@ -79,14 +79,14 @@ export class GitHubClient {
     const { api } = this.#host.github;
     const headers = { ...this.#headers, ...(json === undefined ? {} : { "content-type": "application/json" }) };
     const answer = await ask(this.#host.service, `${api}${path}`, { headers, maxBytes: 16 * MIB, json });
-    if (answer.status >= 200 && answer.status < 300) return jsonOf(answer);
+    if (answer.status >= 200 && answer.status < 300) return parseJsonBody(answer);
     throw this.#lastError(answer, what);
   }
 
   #lastError(answer: Answer, what: string): UserError {
     const limited = answer.status === 429 || (answer.status === 403 && answer.headers["x-ratelimit-remaining"] === "0");
     if (limited)
-      return new UserError("GitHub allows no more requests for now", {
+      return new UserError("GitHub's rate limit is reached", {
         hint: this.#host.github.token ? "Try again later." : "Set GITHUB_TOKEN for a higher limit, or try again later.",
       });
     if (answer.status === 404)
@@ -94,12 +94,12 @@ export class GitHubClient {
         hint: "Check the spelling. Private repositories need GITHUB_TOKEN.",
       });
     if (answer.status === 403)
-      return new UserError(`the token may not do this on ${what}`, {
+      return new UserError(`the token has no permission for this on ${what}`, {
         hint: "Give it the scope contents and pull requests: write.",
       });
     if (answer.status === 401)
       return new UserError("GitHub does not accept the token", { hint: "Check GITHUB_TOKEN." });
-    return new UserError(`GitHub answered with status ${answer.status} for ${what}`, { hint: "Try again later." });
+    return new UserError(`GitHub returned status ${answer.status} for ${what}`, { hint: "Try again later." });
   }
 
   async get(path: string, what: string): Promise<Raw> {
@@ -122,7 +122,7 @@ export class GitHubClient {
     return { repo, ref: branch, sha: String(raw.sha ?? ""), entries, truncated: raw.truncated === true };
   }
 
-  /** Everything below a folder, listing by listing: for repositories whose tree does not fit. */
+  /** Lists a folder recursively, for repositories whose tree is too large. */
   async below(tree: Tree, folder: string): Promise<TreeEntry[]> {
     const found: TreeEntry[] = [];
     const waiting = [folder];
@@ -139,7 +139,7 @@ export class GitHubClient {
     return found;
   }
 
-  /** The bytes that git knows by this hash: a branch that moves meanwhile, or a false mirror, is noticed. */
+  /** Fetches a file and verifies its git hash, which detects a moved branch or a tampered mirror. */
   async file(tree: Tree, entry: TreeEntry): Promise<Uint8Array> {
     if (entry.size > LIMITS.file)
       throw new HubRefusal(`refused: ${entry.path} has ${entry.size} bytes; at most ${LIMITS.file}`);
@@ -151,7 +151,7 @@ export class GitHubClient {
     const hash = createHash("sha1").update(`blob ${answer.body.length}\0`).update(answer.body).digest("hex");
     if (hash !== entry.sha)
       throw new HubRefusal(
-        `refused: ${entry.path} is not the file that the repository lists`,
+        `refused: ${entry.path} does not match the hash that the repository lists`,
         "Try again in a minute.",
       );
     return answer.body;

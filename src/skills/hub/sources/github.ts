@@ -1,8 +1,8 @@
-// `owner/repo/path`: a skill in a GitHub repository, and the taps whose skills are listed and searched.
-import { trustOf } from "../../guard/policy.ts";
+// Source `owner/repo/path`: a skill in a GitHub repository, and the listed skills of taps.
+import { trustLevel } from "../../guard/policy.ts";
+import { inBatches } from "../../in-batches.ts";
 import { parseSkill } from "../../parse.ts";
 import type { Bundle } from "../bundle.ts";
-import { inParallel } from "../download.ts";
 import { type HubHost, type HubListing, type HubSource, matches } from "../hub-host.ts";
 import { cachedListing } from "../index-cache.ts";
 import { isRepo, type Tap, Taps } from "../taps.ts";
@@ -27,7 +27,7 @@ export function parseRepoIdentifier(identifier: string): RepoIdentifier | undefi
   const name = `${owner}/${repo.replace(/\.git$/, "")}`;
   if (!isRepo(name) || (ref !== undefined && !/^[\w./-]{1,100}$/.test(ref))) return undefined;
   const path = rest.join("/").replace(/(?:^|\/)SKILL\.md$/, "");
-  return { repo: name, path, ...(ref === undefined ? {} : { ref }) };
+  return { repo: name, path, ref };
 }
 
 async function listTap(host: HubHost, tap: Tap): Promise<HubListing[]> {
@@ -36,7 +36,7 @@ async function listTap(host: HubHost, tap: Tap): Promise<HubListing[]> {
   const folders = skillFolders(tree)
     .filter((folder) => `${folder}/`.startsWith(tap.path) && !/^[._]/.test(folder.split("/").at(-1) ?? ""))
     .slice(0, MAX_PER_TAP);
-  const listings = await inParallel(folders, WIDTH, async (folder): Promise<HubListing[]> => {
+  const listings = await inBatches(folders, WIDTH, async (folder): Promise<HubListing[]> => {
     const path = folder === "" ? "SKILL.md" : `${folder}/SKILL.md`;
     const entry = tree.entries.find((candidate) => candidate.path === path);
     if (!entry) return [];
@@ -44,7 +44,7 @@ async function listTap(host: HubHost, tap: Tap): Promise<HubListing[]> {
     const identifier = folder === "" ? tap.repo : `${tap.repo}/${folder}`;
     const name = folder.split("/").at(-1) || (tap.repo.split("/")[1] ?? "");
     const { description, tags } = header;
-    return [{ name, description, source: "github", identifier, trust: trustOf(identifier), tags }];
+    return [{ name, description, source: "github", identifier, trust: trustLevel(identifier), tags }];
   });
   return listings.flat();
 }
@@ -67,15 +67,15 @@ export function githubSource(host: HubHost): HubSource & { list(tap: Tap): Promi
     },
     fetch: async (identifier): Promise<Bundle> => {
       const where = parseRepoIdentifier(identifier);
-      if (!where) throw new Error(`${identifier} is no repository`);
+      if (!where) throw new Error(`${identifier} is not a repository`);
       const { tree, folder, files } = await fetchRepoSkill(host, where, where.path);
       const found = folder === "" ? where.repo : `${where.repo}/${folder}`;
       return {
         name: (folder.split("/").at(-1) || where.repo.split("/")[1] || "").toLowerCase(),
         source: "github",
         identifier: where.ref === undefined ? found : `${found}#${where.ref}`,
-        // Under a named revision GitHub also serves commits of forks: those are anybody's.
-        trust: where.ref === undefined ? trustOf(found) : "community",
+        // With a ref GitHub also serves commits of forks, which are untrusted.
+        trust: where.ref === undefined ? trustLevel(found) : "community",
         files,
         origin: { repository: where.repo, path: folder, ref: tree.ref, tree: tree.sha },
       };

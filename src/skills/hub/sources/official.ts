@@ -1,11 +1,11 @@
-// `official/<category>/<skill>`: the optional skills that come with the program.
+// Source `official/<category>/<skill>`: the optional skills that come with Hermes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../core/failure.ts";
 import { nearest } from "../../../lib/nearest.ts";
 import { findIndexFiles } from "../../find.ts";
 import { parseSkill } from "../../parse.ts";
-import { type Bundle, checkedFiles } from "../bundle.ts";
+import { type Bundle, checkFiles } from "../bundle.ts";
 import { entriesBelow } from "../folder-entries.ts";
 import { type HubHost, type HubListing, type HubSource, matches } from "../hub-host.ts";
 
@@ -52,8 +52,8 @@ export function officialSource(host: HubHost): HubSource {
         source: "official",
         identifier: `official/${folder}`,
         trust: "official",
-        ...(parts[0] !== undefined && parts.length > 1 ? { category: parts[0] } : {}),
-        files: checkedFiles(entriesBelow(join(root, folder))),
+        category: parts.length > 1 ? parts[0] : undefined,
+        files: checkFiles(entriesBelow(join(root, folder))),
         origin: { version: host.version },
       };
     },

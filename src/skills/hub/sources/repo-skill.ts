@@ -1,8 +1,8 @@
-// A skill in a GitHub repository: which folder is meant, and its files.
+// Finds the folder of a skill in a GitHub repository and fetches its files.
 import { UserError } from "../../../core/failure.ts";
+import { inBatches } from "../../in-batches.ts";
 import { parseSkill } from "../../parse.ts";
-import { type BundleFile, checkedFiles, pathMistake, shownPath } from "../bundle.ts";
-import { inParallel } from "../download.ts";
+import { type BundleFile, checkFiles, pathMistake, visiblePath } from "../bundle.ts";
 import type { HubHost } from "../hub-host.ts";
 import { HubRefusal, LIMITS } from "../refusal.ts";
 import { GitHubClient, type RepoRef, type Tree, type TreeEntry } from "./github-client.ts";
@@ -19,7 +19,7 @@ export interface RepoSkill {
   readonly files: readonly BundleFile[];
 }
 
-/** Folders with a SKILL.md; hidden ones only where skills are usual. */
+/** Folders with a SKILL.md. */
 export function skillFolders(tree: Tree): string[] {
   return tree.entries
     .filter((entry) => entry.kind === "file" && /(?:^|\/)SKILL\.md$/.test(entry.path))
@@ -28,7 +28,7 @@ export function skillFolders(tree: Tree): string[] {
 
 async function byHeader(client: GitHubClient, tree: Tree, name: string): Promise<string[]> {
   const folders = skillFolders(tree).slice(0, MAX_READ_FOR_NAMES);
-  const named = await inParallel(folders, WIDTH, async (folder) => {
+  const named = await inBatches(folders, WIDTH, async (folder) => {
     const path = folder === "" ? "SKILL.md" : `${folder}/SKILL.md`;
     const entry = tree.entries.find((candidate) => candidate.path === path);
     if (!entry) return undefined;
@@ -38,7 +38,7 @@ async function byHeader(client: GitHubClient, tree: Tree, name: string): Promise
   return named.filter((folder) => folder !== undefined);
 }
 
-/** The exact path, the usual places, the only folder of that name, and last the name in the front matter. */
+/** Tries the exact path, the usual folders, the only folder of that name, and last the name in the front matter. */
 async function findFolder(client: GitHubClient, tree: Tree, wanted: string): Promise<string> {
   if (tree.truncated) return wanted;
   const folders = skillFolders(tree);
@@ -51,21 +51,23 @@ async function findFolder(client: GitHubClient, tree: Tree, wanted: string): Pro
   if (only === undefined)
     throw new UserError(`${tree.repo} has no skill "${wanted}"`, {
       hint:
-        folders.length > 0 ? `It has: ${folders.slice(0, 20).map(shownPath).join(", ")}` : "It has no SKILL.md at all.",
+        folders.length > 0
+          ? `It has: ${folders.slice(0, 20).map(visiblePath).join(", ")}`
+          : "It has no SKILL.md at all.",
     });
   if (found.length > 1)
     throw new UserError(`${tree.repo} has several skills "${wanted}"`, {
-      hint: `Name one: ${found.map(shownPath).join(", ")}`,
+      hint: `Choose one: ${found.map(visiblePath).join(", ")}`,
     });
   return only;
 }
 
-async function entriesOf(client: GitHubClient, tree: Tree, folder: string): Promise<TreeEntry[]> {
+async function listFolder(client: GitHubClient, tree: Tree, folder: string): Promise<TreeEntry[]> {
   const inside = tree.truncated
     ? await client.below(tree, folder)
     : tree.entries.filter((entry) => entry.kind !== "folder" && (folder === "" || entry.path.startsWith(`${folder}/`)));
   const relative = inside.map((entry) => (folder === "" ? entry.path : entry.path.slice(folder.length + 1)));
-  // A repository that is itself a skill also has its own affairs: only what belongs to a skill is taken.
+  // A repository that is itself a skill contains other files too: only those of a skill are used.
   return inside.filter((_, index) => {
     const path = relative[index] ?? "";
     return folder !== "" || path === "SKILL.md" || ROOT_FOLDERS.test(path);
@@ -78,20 +80,18 @@ export async function fetchRepoSkill(host: HubHost, where: RepoRef, wanted: stri
   const client = new GitHubClient(host);
   const tree = await client.tree(where);
   const folder = await findFolder(client, tree, wanted);
-  const entries = await entriesOf(client, tree, folder);
+  const entries = await listFolder(client, tree, folder);
   if (entries.length > LIMITS.files) throw new HubRefusal(`refused: more than ${LIMITS.files} files`);
   const total = entries.reduce((sum, entry) => sum + entry.size, 0);
   if (total > LIMITS.total) throw new HubRefusal(`refused: ${total} bytes in all; at most ${LIMITS.total}`);
   const cut = folder === "" ? 0 : folder.length + 1;
   const named = entries.map((entry) => ({ ...entry, full: entry, path: entry.path.slice(cut) }));
-  // Names and kinds are judged before a single file is fetched.
-  checkedFiles(
-    named.map(({ path, kind, mode }) => ({ path, kind, bytes: new Uint8Array(0), ...(mode ? { mode } : {}) })),
-  );
-  const files = await inParallel(named, WIDTH, async ({ path, mode, full }) => ({
+  // Check names and types before fetching any file.
+  checkFiles(named.map(({ path, kind, mode }) => ({ path, kind, mode, bytes: new Uint8Array(0) })));
+  const files = await inBatches(named, WIDTH, async ({ path, mode, full }) => ({
     path,
     bytes: await client.file(tree, full),
-    ...(mode === undefined ? {} : { mode }),
+    mode,
   }));
   return { tree, folder, files };
 }

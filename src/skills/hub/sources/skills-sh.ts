@@ -1,8 +1,8 @@
-// `skills-sh/owner/repo/skill`: the skills.sh directory, which points into GitHub repositories.
+// Source `skills-sh/owner/repo/skill`: the skills.sh directory, which refers to GitHub repositories.
 import { UserError } from "../../../core/failure.ts";
-import { trustOf } from "../../guard/policy.ts";
+import { trustLevel } from "../../guard/policy.ts";
 import type { Bundle } from "../bundle.ts";
-import { download, jsonOf } from "../download.ts";
+import { download, parseJsonBody } from "../download.ts";
 import type { HubHost, HubListing, HubSource } from "../hub-host.ts";
 import { MIB } from "../refusal.ts";
 import { isRepo } from "../taps.ts";
@@ -30,8 +30,8 @@ function listingFrom(value: unknown): HubListing[] {
       description: typeof description === "string" ? description : `from ${source}`,
       source: "skills-sh",
       identifier,
-      trust: trustOf(identifier),
-      ...(typeof installs === "number" ? { installs } : {}),
+      trust: trustLevel(identifier),
+      installs: typeof installs === "number" ? installs : undefined,
     },
   ];
 }
@@ -42,17 +42,17 @@ export function skillsShSource(host: HubHost): HubSource {
     summary: "the skills.sh directory",
     accepts: (identifier) => PREFIX.test(identifier),
     search: async (query, limit) => {
-      // The directory answers searches only; it has no list of everything.
+      // The directory supports search only; it has no full list.
       if (query.trim().length < 2) return [];
       const parameters = new URLSearchParams({ q: query, limit: String(limit) });
       const answer = await download(host.service, `${host.skillsSh}/api/search?${parameters}`, { maxBytes: 2 * MIB });
-      const { skills } = jsonOf(answer) as Raw;
+      const { skills } = parseJsonBody(answer) as Raw;
       return Array.isArray(skills) ? skills.flatMap(listingFrom).slice(0, limit) : [];
     },
     fetch: async (identifier): Promise<Bundle> => {
       const wanted = parse(identifier);
       if (!wanted)
-        throw new UserError(`"${identifier}" is no skills.sh identifier`, {
+        throw new UserError(`"${identifier}" is not a skills.sh identifier`, {
           hint: "It has the form skills-sh/OWNER/REPO/SKILL.",
           exitCode: 2,
         });
@@ -62,7 +62,7 @@ export function skillsShSource(host: HubHost): HubSource {
         name: (wanted.skill.split("/").at(-1) ?? "").toLowerCase(),
         source: "skills-sh",
         identifier: id,
-        trust: trustOf(id),
+        trust: trustLevel(id),
         files,
         origin: { repository: wanted.repo, path: folder, ref: tree.ref, tree: tree.sha },
       };

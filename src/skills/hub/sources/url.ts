@@ -1,7 +1,7 @@
-// A plain address: one SKILL.md, or a zip or tar.gz with a skill in it.
+// Source for plain URLs: a SKILL.md, or a zip or tar.gz archive of a skill.
 import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
-import { type Bundle, checkedFiles, decoded, skillFolder } from "../bundle.ts";
+import { type Bundle, checkFiles, decodePercent, skillFolder } from "../bundle.ts";
 import { download } from "../download.ts";
 import type { HubHost, HubSource } from "../hub-host.ts";
 import { LIMITS } from "../refusal.ts";
@@ -9,7 +9,7 @@ import { filesFromArchive } from "./archive-files.ts";
 
 const NO_NAMES = new Set(["skill", "readme", "index", "unnamed-skill", ""]);
 
-/** From the front matter, else the folder or file in the address. */
+/** The name from the front matter, otherwise from the folder or file in the URL. */
 async function nameFor(text: string, url: URL): Promise<string> {
   const { header } = await parseSkill(text);
   const parts = url.pathname.split("/").filter((part) => part !== "");
@@ -21,24 +21,24 @@ async function nameFor(text: string, url: URL): Promise<string> {
 export function urlSource(host: HubHost): HubSource {
   return {
     id: "url",
-    summary: "the address of a SKILL.md, zip or tar.gz",
+    summary: "the URL of a SKILL.md, zip or tar.gz",
     accepts: (identifier) => /^https?:\/\//.test(identifier),
     search: async () => [],
     fetch: async (identifier): Promise<Bundle> => {
       const url = new URL(identifier);
-      const folder = decoded(url.hash.slice(1));
+      const folder = decodePercent(url.hash.slice(1));
       url.hash = "";
       if (url.username !== "" || url.password !== "")
-        throw new UserError("the address has a user name or password in it", {
-          hint: "Leave it out: it would be stored.",
+        throw new UserError("the URL contains a user name or password", {
+          hint: "Remove it, because the URL is stored.",
         });
       const { body, url: from } = await download(host.fetch, url.href, { maxBytes: LIMITS.download });
       const unpacked = await filesFromArchive(body, url.href);
       if (!unpacked && !/\.(?:md|markdown)$/i.test(url.pathname))
-        throw new UserError(`${url.href} is no SKILL.md and no zip or tar.gz`, { exitCode: 2 });
+        throw new UserError(`${url.href} is not a SKILL.md, zip or tar.gz`, { exitCode: 2 });
       const files = unpacked
         ? skillFolder(unpacked, folder)
-        : checkedFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
+        : checkFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
       const main = files.find((file) => file.path === "SKILL.md")?.bytes ?? new Uint8Array(0);
       return {
         name: await nameFor(new TextDecoder().decode(main), url),

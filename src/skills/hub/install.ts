@@ -1,39 +1,32 @@
-// Puts a judged skill in its place: whole or not at all, and what was there before comes back when that fails.
+// Installs a scanned skill atomically; restores the previous version when that fails.
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/message.ts";
+import type { InstalledSkill } from "../../core/skill-hub.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import type { BundleFile } from "./bundle.ts";
+import { hubFolders, newSkillFolder, realSkillsDir, skillsNamed } from "./hub-folders.ts";
 import type { HubHost } from "./hub-host.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
-import { hubFolders, newPlace, realSkillsDir, sameNamed } from "./place.ts";
 import { HubRefusal } from "./refusal.ts";
 import type { Staged } from "./stage.ts";
 import { localState } from "./state.ts";
 
-export interface PutOptions {
-  /** Replace one that is installed. */
+export interface ReplaceOptions {
+  /** Replace the installed version. */
   readonly replace: boolean;
-  /** Replace it even though the person edited it; the edited copy is kept aside. */
+  /** Replace it even when the user edited it; the edited copy is kept. */
   readonly overwrite: boolean;
 }
 
-export interface Put {
-  readonly name: string;
-  readonly dir: string;
-  readonly updated: boolean;
-  /** Where an edited copy was kept. */
-  readonly kept?: string | undefined;
-}
-
-async function draftOf(quarantine: string, files: readonly BundleFile[]): Promise<string> {
+async function writeDraft(quarantine: string, files: readonly BundleFile[]): Promise<string> {
   const draft = await mkdtemp(join(quarantine, ".draft-"));
   for (const { path, bytes } of files) {
     const file = join(draft, path);
     await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-    // What an archive says about modes does not count: scripts may run, the rest may be read.
+    // Modes of the archive are ignored: scripts become executable, other files do not.
     const script = bytes[0] === 0x23 && bytes[1] === 0x21;
     await writeFile(file, bytes, { mode: script ? 0o755 : 0o644, flag: "wx" });
   }
@@ -47,36 +40,36 @@ interface Target {
   readonly edited: boolean;
 }
 
-async function targetFor(host: HubHost, staged: Staged, options: PutOptions): Promise<Target> {
+async function targetFor(host: HubHost, staged: Staged, options: ReplaceOptions): Promise<Target> {
   const { name, category } = staged;
   const before = (await new HubLock(host.skillsDir).read()).get(name);
   const local = before ? localState(host.skillsDir, name, before) : undefined;
   if (local?.state === "clean" || local?.state === "edited") {
     if (!options.replace)
-      throw new UserError(`${name} is installed already`, {
-        hint: `Bring it up to date with: hermes skills update ${name}. Install it anew with --force.`,
+      throw new UserError(`${name} is already installed`, {
+        hint: `To update it: hermes skills update ${name}. To reinstall it: --force.`,
       });
     const edited = local.state === "edited";
     if (edited && !options.overwrite)
       throw new UserError(`${name} was edited here`, { hint: "Replace your edits with --overwrite; a copy is kept." });
     return { dir: local.dir ?? "", before, edited };
   }
-  const dir = await newPlace(host.skillsDir, name, category);
-  const others = sameNamed(host.skillsDir, name);
+  const dir = await newSkillFolder(host.skillsDir, name, category);
+  const others = skillsNamed(host.skillsDir, name);
   if (others.length > 0 || existsSync(dir))
-    throw new UserError(`there is another skill of this name: ${others[0] ?? dir}`, {
+    throw new UserError(`another skill has this name: ${others[0] ?? dir}`, {
       hint: "Install it under another name with --name.",
     });
   return { dir, before, edited: false };
 }
 
-/** Moves the old one aside, the new one in; undoes the first when the second fails. */
-async function swap(draft: string, target: string, aside: string | undefined): Promise<void> {
-  if (aside !== undefined) await rename(target, aside);
+/** Moves the old folder away and the new one in; moves the old one back when that fails. */
+async function swap(draft: string, target: string, backup: string | undefined): Promise<void> {
+  if (backup !== undefined) await rename(target, backup);
   try {
     await rename(draft, target);
   } catch (error) {
-    if (aside !== undefined) await rename(aside, target);
+    if (backup !== undefined) await rename(backup, target);
     throw error;
   }
 }
@@ -100,26 +93,26 @@ async function entryFor(host: HubHost, staged: Staged, target: Target): Promise<
   };
 }
 
-/** The bytes that were scanned are the bytes that are written. A skill that is not allowed is never put anywhere. */
-export async function putInPlace(host: HubHost, staged: Staged, options: PutOptions): Promise<Put> {
+/** Writes exactly the bytes that were scanned. Throws when the decision does not allow the skill. */
+export async function installSkill(host: HubHost, staged: Staged, options: ReplaceOptions): Promise<InstalledSkill> {
   if (staged.decision.action !== "allow") throw new HubRefusal(`refused: ${staged.decision.reason}`);
   const { hub, quarantine } = await hubFolders(host.skillsDir);
   return withFileLock(join(hub, "changes"), async () => {
     const target = await targetFor(host, staged, options);
     const replaces = existsSync(target.dir);
     const stamp = host.now().toISOString().replaceAll(/[:.]/g, "-");
-    const shelf = join(hub, target.edited ? "replaced" : "quarantine");
-    await mkdir(shelf, { recursive: true, mode: 0o700 });
-    const aside = replaces ? join(shelf, `${staged.name}-${stamp}`) : undefined;
-    const draft = await draftOf(quarantine, staged.bundle.files);
+    const backupDir = join(hub, target.edited ? "replaced" : "quarantine");
+    await mkdir(backupDir, { recursive: true, mode: 0o700 });
+    const backup = replaces ? join(backupDir, `${staged.name}-${stamp}`) : undefined;
+    const draft = await writeDraft(quarantine, staged.bundle.files);
     try {
-      await swap(draft, target.dir, aside);
+      await swap(draft, target.dir, backup);
     } finally {
       await rm(draft, { recursive: true, force: true });
     }
     await new HubLock(host.skillsDir).put(staged.name, await entryFor(host, staged, target));
-    if (aside !== undefined && !target.edited) await rm(aside, { recursive: true, force: true });
-    const kept = target.edited && aside !== undefined ? { kept: aside } : {};
+    if (backup !== undefined && !target.edited) await rm(backup, { recursive: true, force: true });
+    const kept = target.edited && backup !== undefined ? { kept: backup } : {};
     return { name: staged.name, dir: target.dir, updated: replaces, ...kept };
   });
 }

@@ -1,40 +1,34 @@
-// Small pure pieces that all dialects share: byte-stable arguments, ids, well-formed text, images.
+// Shared by all dialects: checks of JSON values, stable tool arguments, call ids, well-formed text, images.
 import { createHash } from "node:crypto";
 import type { Content, Json, JsonObject, Message, ToolCall } from "../../core/message.ts";
 import type { ToolSchema } from "../../core/provider.ts";
+import { wellFormed } from "../../core/well-formed.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import type { TransportCall } from "./transport.ts";
 
 /** A JSON object under construction. */
-export type Row = { [key: string]: Json | undefined };
+export type MutableJson = { [key: string]: Json | undefined };
 
-export function isRow(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
 }
 
-export function rowsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isRow) : [];
+export function jsonObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-export function stringOf(value: unknown): string {
+export function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-const SURROGATE = /[\ud800-\udfff]/;
-const LONE_SURROGATE = /\p{Surrogate}/gu;
-
-/** Lone surrogates cannot be encoded in UTF-8: services refuse the whole body. */
-export function wellFormed(text: string): string {
-  return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, "\ufffd") : text;
 }
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isRow(value)) return value;
+  if (!isJsonObject(value)) return value;
   const keys = Object.keys(value).sort();
   return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)]));
 }
 
-/** Tool arguments as compact JSON with sorted keys: the same call is the same bytes in every request. */
+/** Tool arguments as compact JSON with sorted keys, so that a call has the same bytes in every request. */
 export function stableArguments(raw: string): string {
   let value: unknown;
   try {
@@ -42,8 +36,8 @@ export function stableArguments(raw: string): string {
   } catch {
     return "{}";
   }
-  if (!isRow(value)) return "{}";
-  // Re-writing would round integers beyond 2^53; their text is stable as it is.
+  if (!isJsonObject(value)) return "{}";
+  // Parsing would round integers beyond 2^53; the original text is stable too.
   return wellFormed(/\d{16}/.test(raw) ? raw.trim() : JSON.stringify(sorted(value)));
 }
 
@@ -51,7 +45,7 @@ function digest(text: string, length: number): string {
   return createHash("sha256").update(text).digest("hex").slice(0, length);
 }
 
-/** Ids for calls that came without one: the same answer to the same request gets the same ids. */
+/** Unique ids of tool calls. The same answer to the same request gets the same ids. */
 export class CallIds {
   readonly #used: Set<string>;
 
@@ -61,7 +55,7 @@ export class CallIds {
       if (message.role === "assistant") for (const call of message.tool_calls ?? []) this.#used.add(call.id);
   }
 
-  /** The id itself, or a derived one when it is empty or already taken in this conversation. */
+  /** The id, or a derived one when it is empty or already used in this conversation. */
   claim(id: string, name: string, args: string, index: number): string {
     let claimed = id;
     for (let round = 0; claimed === "" || this.#used.has(claimed); round++)
@@ -71,7 +65,7 @@ export class CallIds {
   }
 }
 
-/** Maps stored call ids to ids that a dialect takes; the same history always gives the same ids. */
+/** Maps stored call ids to ids that a dialect accepts; the same history always gives the same ids. */
 export class WireIds {
   readonly #max: number;
   readonly #used = new Set<string>();
@@ -81,7 +75,7 @@ export class WireIds {
     this.#max = max;
   }
 
-  /** Opens the calls of one assistant message; results that follow refer to them. */
+  /** Starts the calls of one assistant message; the following results refer to them. */
   open(calls: readonly ToolCall[]): void {
     this.#current = new Map();
     for (const call of calls) {
@@ -93,24 +87,25 @@ export class WireIds {
     }
   }
 
-  of(id: string): string {
+  /** The wire id of a call of the current message. */
+  find(id: string): string {
     return this.#current.get(id) ?? id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, this.#max);
   }
 }
 
 function plainSchema(value: Json | undefined, names = false): Json | undefined {
   if (Array.isArray(value)) return value.map((item: Json) => plainSchema(item) ?? null);
-  if (!isRow(value)) return value;
-  const copy: Row = {};
+  if (!isJsonObject(value)) return value;
+  const copy: MutableJson = {};
   for (const [key, item] of Object.entries(value)) {
-    // Below `properties` the keys are names of the tool's own, not keywords.
+    // Below `properties` the keys are parameter names, not keywords.
     if (!names && (key === "pattern" || key === "format")) continue;
     copy[key] = plainSchema(item, !names && key === "properties");
   }
   return copy;
 }
 
-/** The parameters of a tool as this call may send them. */
+/** The JSON schema of a tool's parameters, without the keywords that the host refuses. */
 export function schemaFor(tool: ToolSchema, call: TransportCall): JsonObject {
   const schema = tool.parameters.type === "object" ? tool.parameters : { ...tool.parameters, type: "object" };
   if (!call.quirks.plainSchemas && !call.amend?.plainSchemas) return schema;
@@ -125,29 +120,29 @@ export interface DataImage {
   readonly bytes: number;
 }
 
-/** The parts of a base64 data URL; undefined for any other address. */
+/** The parts of a base64 data URL; undefined for any other URL. */
 export function dataImage(url: string): DataImage | undefined {
   const found = DATA_URL.exec(url);
   if (!found?.[1] || found[2] === undefined) return undefined;
   return { mediaType: found[1], data: found[2], bytes: Math.floor(found[2].length * 0.75) };
 }
 
-/** A content value with the images that this call may not send replaced by notes, and text made well-formed. */
+/** The content with well-formed text, and with notes instead of the images that cannot be sent. */
 export function sendable(content: Content, call: TransportCall, limitBytes = Number.POSITIVE_INFINITY): Content {
   if (content === null) return null;
   if (typeof content === "string") return wellFormed(content);
   const limit = Math.min(limitBytes, call.amend?.maxImageBytes ?? Number.POSITIVE_INFINITY);
   return content.map((part) => {
     if (part.type === "text") return { type: "text", text: wellFormed(part.text) };
-    if (call.amend?.stripImages) return { type: "text", text: "[image left out: this model takes text only]" };
+    if (call.amend?.stripImages) return { type: "text", text: "[image removed: this model accepts text only]" };
     const bytes = dataImage(part.image_url.url)?.bytes ?? 0;
     return bytes > limit
-      ? { type: "text", text: `[image left out: ${bytes} bytes is more than this model takes]` }
+      ? { type: "text", text: `[image removed: ${bytes} bytes is more than this model accepts]` }
       : part;
   });
 }
 
-/** Body fields that the person or the provider adds. Later ones win. */
-export function withExtras(body: Row, call: TransportCall): JsonObject {
+/** Adds the extra fields of the provider and of the user; later ones win. */
+export function withExtras(body: MutableJson, call: TransportCall): JsonObject {
   return { ...body, ...call.quirks.extraBody, ...call.request.extraBody };
 }

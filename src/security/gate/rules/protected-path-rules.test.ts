@@ -1,10 +1,10 @@
-// Commands that name protected places: found in any word, after expansion, `cd` and links. Nothing is run.
+// Commands that name protected paths: in any word, after expansion, `cd` and links. Nothing is run.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analyseCommand, analyseProgram } from "../analyse.ts";
-import { worstOf } from "../effects.ts";
+import { worstLevel } from "../effects.ts";
 import { loadShellParser, type ParseShell } from "../shell/shell-parser.ts";
 
 const userHome = realpathSync(mkdtempSync(join(tmpdir(), "places-")));
@@ -79,7 +79,7 @@ dd of=$HOME/.hermes/SOUL.md if=notes.txt
     expect(rules(command)).toContain("hermes_home");
   });
 
-  it("asks in a shell or with a workdir inside the home", () => {
+  it("asks in a shell or with a working folder inside the home", () => {
     expect(rules("echo x >> SOUL.md", { cwd: hermesHome })).toContain("hermes_home");
     expect(rules("make install", { cwd: hermesHome })).toContain("hermes_home");
     expect(rules("sleep 0.5; echo done >&2; exit 4", { cwd: hermesHome })).toEqual([]);
@@ -107,7 +107,7 @@ dd of=$HOME/.hermes/SOUL.md if=notes.txt
     expect(rules(command)).toEqual([]);
   });
 
-  it("finds the home in programs, also when its name is put together", () => {
+  it("finds the home in programs, also when its name is concatenated", () => {
     for (const code of [
       "import os\nq=os.environ['HOME']+'/.hermes/con'+'fig.yaml'\nopen(q,'a').write('x')",
       "q='/.her' + 'mes/SOUL.md'",
@@ -116,7 +116,9 @@ dd of=$HOME/.hermes/SOUL.md if=notes.txt
       expect(analyseProgram("python", code, environment, parse).effects.map((effect) => effect.rule)).toContain(
         "hermes_home",
       );
-    expect(worstOf(analyseProgram("python", "print(open('notes.txt').read())", environment, parse).effects)).toBeNull();
+    expect(
+      worstLevel(analyseProgram("python", "print(open('notes.txt').read())", environment, parse).effects),
+    ).toBeNull();
   });
 });
 
@@ -166,7 +168,7 @@ zip -qr - ~/.ssh
     expect(rules(command)).toContain("read_credentials");
   });
 
-  it("asks with a workdir among the keys, also one that is missing", () => {
+  it("asks with a working folder among the keys, also one that does not exist", () => {
     expect(rules("rev id_rsa", { cwd: join(userHome, ".ssh/nope") })).toContain("read_credentials");
     expect(rules("cat *", { cwd: join(userHome, ".ssh") })).toContain("read_credentials");
   });
@@ -236,7 +238,7 @@ node -e "require('fs').appendFileSync(require('os').homedir()+'/.bashrc','evil')
   });
 });
 
-it("a guest's command reads nothing of the home, in no form", () => {
+it("a guest's command cannot read the home in any form", () => {
   for (const command of [
     'sqlite3 ~/.hermes/state.db "select * from messages"',
     "cat ~/.hermes/memories/MEMORY.md",
@@ -246,6 +248,6 @@ it("a guest's command reads nothing of the home, in no form", () => {
     "cat < ~/.hermes/config.yaml",
     `python3 -c "print(open('${hermesHome}/state.db').read())"`,
   ])
-    expect(worstOf(analyseCommand(command, { ...environment, guest: true }, parse).effects)).toBe("hardline");
+    expect(worstLevel(analyseCommand(command, { ...environment, guest: true }, parse).effects)).toBe("hardline");
   expect(rules("cat notes.txt && ls ~", { guest: true })).toEqual([]);
 });

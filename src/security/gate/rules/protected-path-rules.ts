@@ -1,5 +1,5 @@
-// Rules about protected places: whoever names one must be a program that plainly does no harm to it.
-import { secretPlace, within } from "../../protected-places.ts";
+// Rules for protected paths: a command that names one needs approval unless its program is known to be harmless.
+import { classifySecretPath, relativeTo } from "../../protected-paths.ts";
 import { isBelow } from "../../real-path.ts";
 import type { Category, Effect } from "../effects.ts";
 import { isForbidden } from "../guest.ts";
@@ -9,22 +9,22 @@ import {
   hasFlag,
   type Invocation,
   operands,
-  programOf,
+  programName,
   type ShellEnvironment,
 } from "../shell/shell-types.ts";
 import { absolutePath } from "../shell/shell-walk.ts";
-import { argumentPlaces, namedPlaces, placesFor, redirectTexts } from "./named-places.ts";
-import type { ShellRule } from "./rule.ts";
+import { cachedRoots, findProtectedPaths, protectedArguments, redirectTexts } from "./named-paths.ts";
+import { nonEmpty, type ShellRule } from "./rule.ts";
 import { isGuardedFile } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
 
 const set = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** They show names and states, never the content. */
+/** They show names and states, never file content. */
 const NAMES_ONLY = set(
   "ls dir stat test [ [[ file cd pushd popd dirname basename realpath readlink which type echo printf du tree pwd true export",
 );
-/** A key file is an ordinary argument for them, or they change only its place and mode, which other rules judge. */
+/** They use key files as intended, or change only the location and mode of a file, which other rules check. */
 const KEY_USERS = set(
   "ssh ssh-add ssh-keygen ssh-copy-id sftp mosh autossh ansible ansible-playbook chmod chown mkdir touch rm rmdir unlink mv shred hermes",
 );
@@ -32,14 +32,14 @@ const KEY_USERS = set(
 const READERS = set(
   "cat head tail bat nl wc grep egrep fgrep rg cut tr diff cmp md5sum sha1sum sha256sum sha512sum cksum od hexdump strings column tac rev base64 fold",
 );
-/** What they run is judged by itself. */
+/** The command that they run is checked on its own. */
 const TRANSPARENT = set(
   "env nice nohup time timeout stdbuf setsid ionice command builtin exec eval sudo doas xargs parallel watch script",
 );
 const SHELLS = /^(?:ba|z|da|k|a)?sh$/;
 
 function isTransparent(invocation: Invocation): boolean {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   return (
     TRANSPARENT.has(program) || (SHELLS.test(program) && argTexts(invocation).some((text) => /^-\w*c$/.test(text)))
   );
@@ -47,7 +47,7 @@ function isTransparent(invocation: Invocation): boolean {
 
 function findsOnly(invocation: Invocation): boolean {
   return (
-    /^(?:find|fd|fdfind)$/.test(programOf(invocation)) &&
+    /^(?:find|fd|fdfind)$/.test(programName(invocation)) &&
     !argTexts(invocation).some((text) =>
       /^-{1,2}(?:exec|execdir|ok|okdir|delete|fprint\w*|fls|x|X|exec-batch)$/.test(text),
     )
@@ -55,12 +55,12 @@ function findsOnly(invocation: Invocation): boolean {
 }
 
 function namesOnly(invocation: Invocation): boolean {
-  return NAMES_ONLY.has(programOf(invocation)) || findsOnly(invocation);
+  return NAMES_ONLY.has(programName(invocation)) || findsOnly(invocation);
 }
 
-/** Programs that write when they are told to, in a form that only reads. */
+/** True for programs that only read, and for others when their arguments only read. */
 function readsOnly(invocation: Invocation): boolean {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const texts = argTexts(invocation);
   if (READERS.has(program) || namesOnly(invocation)) return true;
   if (program === "less" || program === "more") return !texts.some((text) => /^-\w*[oO]|^--log-file/i.test(text));
@@ -99,9 +99,9 @@ function hasReadOnlySql(texts: readonly string[]): boolean {
   );
 }
 
-/** Copies out of a place: only the last word is written. */
+/** True for `cp` from a protected path to another one: only the target is written. */
 function copiesOut(invocation: Invocation, hits: (texts: readonly string[]) => boolean): boolean {
-  if (programOf(invocation) !== "cp" || hasFlag(invocation, "t", "--target-directory")) return false;
+  if (programName(invocation) !== "cp" || hasFlag(invocation, "t", "--target-directory")) return false;
   const words = operands(invocation).map((word) => word.text);
   const last = words.at(-1) ?? "";
   const made = words.slice(0, -1).map((text) => `${last}/${text.split("/").pop() ?? ""}`);
@@ -110,9 +110,9 @@ function copiesOut(invocation: Invocation, hits: (texts: readonly string[]) => b
 
 const MANY = /^(?:tar|zip|rsync|scp|7z|7za|cpio|dump|restic|borg|rclone)$/;
 
-/** Reads whole trees with their content. */
+/** True when the command reads the content of whole folders. */
 function readsTrees(invocation: Invocation): boolean {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const texts = argTexts(invocation);
   if (/^[ef]?grep$/.test(program)) return hasFlag(invocation, "rR", "--recursive", "--dereference-recursive");
   if (program === "rg" || program === "ag" || program === "ack")
@@ -128,7 +128,7 @@ function readsTrees(invocation: Invocation): boolean {
   return MANY.test(program);
 }
 
-/** A filter by name under which no file with keys can fall. */
+/** True when a filter by name excludes all credential files. */
 function hasSafeFilter(invocation: Invocation): boolean {
   const texts = argTexts(invocation);
   const filters = texts.flatMap((text, at) => {
@@ -146,37 +146,37 @@ function hasSafeFilter(invocation: Invocation): boolean {
   );
 }
 
-/** The person's home or a folder above it, read with all that is in it. */
+/** The user's home or a folder above it, when the command reads it recursively. */
 function treesAbove(invocation: Invocation, host: ShellEnvironment): string[] {
   if (!readsTrees(invocation) || hasSafeFilter(invocation)) return [];
   const words = operands(invocation).map((word) =>
     absolutePath(word.text.replace(/\/\*?$/, "") || "/", invocation.cwd, host),
   );
   const named = words.filter((path) => isBelow(path, host.userHome));
-  // Without a path the folder itself is read; an operand may be the pattern, so one is not enough to tell.
+  // Without a path the current folder is read. A single operand may be the search pattern.
   const here =
     words.length <= 1 &&
-    /^(?:[ef]?grep|rg|ag|ack|find|fd)$/.test(programOf(invocation)) &&
+    /^(?:[ef]?grep|rg|ag|ack|find|fd)$/.test(programName(invocation)) &&
     isBelow(invocation.cwd, host.userHome);
   return [...named, ...(here ? [invocation.cwd] : [])];
 }
 
 function secretsRead(invocation: Invocation, host: ShellEnvironment): readonly string[] {
-  const places = placesFor(host);
-  const read = namedPlaces(redirectTexts(invocation, true), invocation, host).secrets;
-  const program = programOf(invocation);
+  const places = cachedRoots(host);
+  const read = findProtectedPaths(redirectTexts(invocation, true), invocation, host).secrets;
+  const program = programName(invocation);
   const above = treesAbove(invocation, host);
   if (read.length > 0 || above.length > 0) return [...read, ...above];
   if (program === "xargs" || program === "parallel" || program === "cpio" || /^(?:tar|rsync)$/.test(program)) {
-    const fed = invocation.upstream.flatMap((earlier) => [...argumentPlaces(earlier, host).secrets]);
+    const fed = invocation.upstream.flatMap((earlier) => [...protectedArguments(earlier, host).secrets]);
     if (fed.length > 0 && !onlyNamesInside(invocation)) return fed;
   }
   if (namesOnly(invocation) || KEY_USERS.has(program) || isTransparent(invocation)) return [];
   if (program === "git" && argTexts(invocation).some((text) => /sshCommand=/i.test(text))) return [];
-  const named = argumentPlaces(invocation, host).secrets;
+  const named = protectedArguments(invocation, host).secrets;
   if (named.length > 0) return named;
-  // In a folder of keys every unknown word may be one of them.
-  const inside = secretPlace(invocation.cwd, places) !== null;
+  // In a folder with keys, every unknown word may name one of them.
+  const inside = classifySecretPath(invocation.cwd, places) !== null;
   return inside && invocation.name.text !== "" && invocation.args.some((word) => word.dynamic) ? [invocation.cwd] : [];
 }
 
@@ -185,45 +185,45 @@ function onlyNamesInside(invocation: Invocation): boolean {
   return NAMES_ONLY.has(program);
 }
 
-/** The ones among the plain programs that change files. */
+/** Programs of STATE_PROGRAMS that change files. */
 const CHANGERS = set("rm rmdir unlink touch truncate mkdir chmod chown chgrp mktemp tmux screen");
 
 /** Paths in Hermes' homes that the command may change. */
 function homeChanged(invocation: Invocation, host: ShellEnvironment): readonly string[] {
-  const written = namedPlaces(redirectTexts(invocation, false), invocation, host).home;
+  const written = findProtectedPaths(redirectTexts(invocation, false), invocation, host).home;
   if (written.length > 0) return written;
-  if (programOf(invocation) === "hermes" || isTransparent(invocation) || readsOnly(invocation)) return [];
-  if (STATE_PROGRAMS.has(programOf(invocation)) && !CHANGERS.has(programOf(invocation))) return [];
-  const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, host).home.length > 0;
+  if (programName(invocation) === "hermes" || isTransparent(invocation) || readsOnly(invocation)) return [];
+  if (STATE_PROGRAMS.has(programName(invocation)) && !CHANGERS.has(programName(invocation))) return [];
+  const hits = (texts: readonly string[]) => findProtectedPaths(texts, invocation, host).home.length > 0;
   if (copiesOut(invocation, hits)) return [];
-  const named = argumentPlaces(invocation, host).home;
+  const named = protectedArguments(invocation, host).home;
   if (named.length > 0) return named;
   const inside =
-    within(placesFor(host).hermesHomes, invocation.cwd) !== null &&
-    namedPlaces([`${invocation.cwd}/x`], invocation, host).home.length > 0;
+    relativeTo(cachedRoots(host).hermesHomes, invocation.cwd) !== null &&
+    findProtectedPaths([`${invocation.cwd}/x`], invocation, host).home.length > 0;
   return inside && invocation.name.text !== "" ? [invocation.cwd] : [];
 }
 
-/** They use such files as they are meant to be used, or other rules judge what they do to them. */
+/** They use start-up files as intended, or other rules check them. */
 const STARTUP_USERS = set("mkdir chmod source . hermes code which");
 const GIT_WRITES = /^(?:-o|--output|--output-directory|--work-tree)/;
 
 function startupChanged(invocation: Invocation, host: ShellEnvironment): readonly string[] {
-  const written = namedPlaces(redirectTexts(invocation, false), invocation, host).startup;
+  const written = findProtectedPaths(redirectTexts(invocation, false), invocation, host).startup;
   if (written.length > 0) return written;
-  const program = programOf(invocation);
+  const program = programName(invocation);
   if (readsOnly(invocation) || isTransparent(invocation)) return [];
   if (STARTUP_USERS.has(program) || SHELLS.test(program) || (KEY_USERS.has(program) && program !== "mv")) return [];
   if (program === "git" && !argTexts(invocation).some((text) => GIT_WRITES.test(text))) return [];
-  const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, host).startup.length > 0;
+  const hits = (texts: readonly string[]) => findProtectedPaths(texts, invocation, host).startup.length > 0;
   if (copiesOut(invocation, hits)) return [];
-  // A program that lies in such a folder is run, not changed: its name is not among the words.
-  return argumentPlaces(invocation, host).startup;
+  // The program name is not included: running a program from such a folder does not change it.
+  return protectedArguments(invocation, host).startup;
 }
 
-/** Archives unpacked right into the person's home bring start-up files along. */
+/** Archives that are unpacked directly into the user's home may contain start-up files. */
 function unpackedHome(invocation: Invocation, host: ShellEnvironment): readonly string[] {
-  const program = programOf(invocation);
+  const program = programName(invocation);
   const texts = argTexts(invocation);
   const unpacks =
     program === "unzip" ||
@@ -237,28 +237,26 @@ function unpackedHome(invocation: Invocation, host: ShellEnvironment): readonly 
   return into.filter((path) => path === host.userHome);
 }
 
-const some = (list: readonly string[]): readonly string[] | null => (list.length > 0 ? [...new Set(list)] : null);
-
-export const PLACE_RULES: readonly ShellRule[] = [
+export const PATH_RULES: readonly ShellRule[] = [
   {
     id: "hermes_home",
     category: "durable",
     level: "dangerous",
     reason: "may change Hermes' own files",
-    match: (invocation, host) => some(homeChanged(invocation, host)),
+    match: (invocation, host) => nonEmpty(homeChanged(invocation, host)),
   },
   {
     id: "guest_home",
     category: "credentials",
     level: "hardline",
-    reason: "reads what belongs to the owner of this Hermes",
+    reason: "reads files of the owner of this Hermes",
     match: (invocation, host) => {
       if (!host.guest) return null;
       const all = [...argTexts(invocation), ...redirectTexts(invocation, true), invocation.cwd];
-      const named = namedPlaces(all, invocation, host);
+      const named = findProtectedPaths(all, invocation, host);
       const homes = { hermesHome: host.hermesHome, realHome: host.hermesHome };
       const home = named.home.filter((path) => isForbidden(path, homes));
-      return some([...home, ...named.secrets, ...treesAbove(invocation, host)]);
+      return nonEmpty([...home, ...named.secrets, ...treesAbove(invocation, host)]);
     },
   },
   {
@@ -266,31 +264,33 @@ export const PLACE_RULES: readonly ShellRule[] = [
     category: "credentials",
     level: "dangerous",
     reason: "reads keys or passwords",
-    match: (invocation, host) => some(secretsRead(invocation, host)),
+    match: (invocation, host) => nonEmpty(secretsRead(invocation, host)),
   },
   {
     id: "write_startup",
     category: "protected_file",
     level: "dangerous",
-    reason: "changes a start-up file or what programs run by name",
+    reason: "changes a start-up file or a folder of programs",
     match: (invocation, host) => {
-      // Plain writes have a rule of their own, under which people keep approvals.
+      // Simple writes are covered by `write_guarded`, under which users have stored approvals.
       if (writeTargets(invocation, host).some((path) => isGuardedFile(path, host))) return null;
-      return some([...startupChanged(invocation, host), ...unpackedHome(invocation, host)]);
+      return nonEmpty([...startupChanged(invocation, host), ...unpackedHome(invocation, host)]);
     },
   },
 ];
 
-/** `cat $(ls ~/.ssh/id_rsa)`: one command finds the name of a key, another gets it as an unknown word. */
+/** Detects `cat $(ls ~/.ssh/id_rsa)`: one command outputs the name of a key, another uses it as an unknown word. */
 export function indirectReads(invocations: readonly Invocation[], host: ShellEnvironment): Effect[] {
   const finds = invocations.some(
     (invocation) =>
-      namesOnly(invocation) && programOf(invocation) !== "cd" && argumentPlaces(invocation, host).secrets.length > 0,
+      namesOnly(invocation) &&
+      programName(invocation) !== "cd" &&
+      protectedArguments(invocation, host).secrets.length > 0,
   );
   if (!finds) return [];
   const users = invocations.filter(
     (invocation) =>
-      !namesOnly(invocation) && !KEY_USERS.has(programOf(invocation)) && invocation.args.some((word) => word.dynamic),
+      !namesOnly(invocation) && !KEY_USERS.has(programName(invocation)) && invocation.args.some((word) => word.dynamic),
   );
   return users.length === 0 ? [] : [effect("read_credentials", "credentials", "reads keys or passwords")];
 }
@@ -306,8 +306,8 @@ const STARTUP_NAME =
   /(?<![\w-])\.(?:bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|gitconfig|xprofile|pam_environment|vimrc)(?![\w-])|\.config\/(?:autostart|systemd|fish|environment\.d)|authorized_keys|LaunchAgents/;
 const CHANGES = /["'](?:[awx]b?\+?|r\+)["']|write|append|symlink|link\(|rename|copy|move|truncate|chmod|>>?/i;
 
-/** Protected places that a program text names, also when the name is put together from literals. */
-export function codePlaces(code: string, host: ShellEnvironment): Effect[] {
+/** Protected paths that a program names, also when they are concatenated from literals. */
+export function protectedPathsInCode(code: string, host: ShellEnvironment): Effect[] {
   const joined = code
     .slice(0, 200_000)
     .replace(/["'`]\s*\+\s*[rbfuRBFU]{0,2}["'`]/g, "")
@@ -317,11 +317,11 @@ export function codePlaces(code: string, host: ShellEnvironment): Effect[] {
   const names = (pattern: RegExp) => both.some((text) => pattern.test(text));
   const home = names(HOME_NAME) || both.some((text) => text.toLowerCase().includes(host.hermesHome.toLowerCase()));
   return [
-    ...(home ? [effect("hermes_home", "durable", "names Hermes' own files in a program")] : []),
+    ...(home ? [effect("hermes_home", "durable", "uses Hermes' own files in a program")] : []),
     ...(home && host.guest
       ? [
           {
-            ...effect("guest_home", "credentials", "reads what belongs to the owner of this Hermes"),
+            ...effect("guest_home", "credentials", "reads files of the owner of this Hermes"),
             level: "hardline" as const,
           },
         ]

@@ -1,4 +1,4 @@
-// The finished index of skills, kept with the times of everything it was made from. Nothing is opened to see whether it holds.
+// Caches the prompt index with the times of its files and folders, so that it is validated without opening files.
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -10,47 +10,47 @@ import type { Survey } from "./find.ts";
 const FILE = "skills-index.json";
 const VERSION = 1;
 const MAX_TEXTS = 8;
-/** A file that changed so shortly ago could change again without a new time. */
+/** A file that changed this recently could change again without a new time. */
 const SETTLED_MS = 200;
 
-interface Kept {
+interface CachedIndex {
   readonly version: number;
   readonly roots: readonly string[];
-  /** Folder and time. A new, lost or renamed entry changes it. */
+  /** Folder and time, which changes with an added, removed or renamed entry. */
   readonly folders: readonly (readonly [string, number])[];
-  /** File, time and size. An edit in place changes nothing else. */
+  /** File, time and size, which change with an edit. */
   readonly files: readonly (readonly [string, number, number])[];
   readonly texts: { readonly [key: string]: string };
 }
 
-function holds(kept: Kept): boolean {
-  for (const [path, time] of kept.folders) {
+function isCurrent(cached: CachedIndex): boolean {
+  for (const [path, time] of cached.folders) {
     if (statSync(path, { throwIfNoEntry: false })?.mtimeMs !== time) return false;
   }
-  for (const [path, time, size] of kept.files) {
+  for (const [path, time, size] of cached.files) {
     const info = statSync(path, { throwIfNoEntry: false });
     if (info?.mtimeMs !== time || info.size !== size) return false;
   }
   return true;
 }
 
-export class WarmIndex {
+export class PromptIndexCache {
   readonly #path: string;
-  #last: { readonly stamp: string; readonly kept: Kept | undefined } | undefined;
+  #last: { readonly stamp: string; readonly cached: CachedIndex | undefined } | undefined;
 
   constructor(home: string) {
     this.#path = join(home, "cache", FILE);
   }
 
-  /** What was kept for these roots and this view; undefined when anything changed since. */
+  /** The cached index for these roots and this view; undefined when something changed since. */
   async find(roots: readonly string[], view: unknown): Promise<string | undefined> {
-    const kept = await this.#read();
-    if (!kept || kept.roots.join("\0") !== roots.join("\0")) return undefined;
-    const text = kept.texts[keyOf(view)];
-    return text !== undefined && holds(kept) ? text : undefined;
+    const cached = await this.#read();
+    if (!cached || cached.roots.join("\0") !== roots.join("\0")) return undefined;
+    const text = cached.texts[viewKey(view)];
+    return text !== undefined && isCurrent(cached) ? text : undefined;
   }
 
-  /** Other views of the same state stay; an unwritable home only costs time. */
+  /** Keeps other views of the same state. A failed write is ignored. */
   async keep(surveys: readonly Survey[], view: unknown, text: string): Promise<void> {
     const now = Date.now();
     const folders = surveys.flatMap((survey) => survey.folders.map(({ path, mtimeMs }) => [path, mtimeMs] as const));
@@ -62,24 +62,24 @@ export class WarmIndex {
     const before = await this.#read();
     const same = before && JSON.stringify([before.folders, before.files]) === JSON.stringify([folders, files]);
     const older = same ? Object.entries(before.texts).slice(1 - MAX_TEXTS) : [];
-    const texts = { ...Object.fromEntries(older), [keyOf(view)]: text };
-    const kept: Kept = { version: VERSION, roots, folders, files, texts };
-    await atomicWrite(this.#path, JSON.stringify(kept)).catch(() => undefined);
+    const texts = { ...Object.fromEntries(older), [viewKey(view)]: text };
+    const cached: CachedIndex = { version: VERSION, roots, folders, files, texts };
+    await atomicWrite(this.#path, JSON.stringify(cached)).catch(() => undefined);
   }
 
-  /** Read again only when the file has changed: a process with many conversations asks for it at each of them. */
-  async #read(): Promise<Kept | undefined> {
+  /** Reads the file only when it has changed, because every new conversation needs the index. */
+  async #read(): Promise<CachedIndex | undefined> {
     const info = statSync(this.#path, { throwIfNoEntry: false });
     const stamp = info ? `${info.ino} ${info.mtimeMs} ${info.size}` : "";
     if (this.#last?.stamp !== stamp) {
-      const kept = parseJson(await readFile(this.#path, "utf8").catch(() => "")) as Kept | undefined | null;
-      const whole = kept?.version === VERSION && Array.isArray(kept.folders) && Array.isArray(kept.files);
-      this.#last = { stamp, kept: whole ? kept : undefined };
+      const cached = parseJson(await readFile(this.#path, "utf8").catch(() => "")) as CachedIndex | undefined | null;
+      const whole = cached?.version === VERSION && Array.isArray(cached.folders) && Array.isArray(cached.files);
+      this.#last = { stamp, cached: whole ? cached : undefined };
     }
-    return this.#last.kept;
+    return this.#last.cached;
   }
 }
 
-function keyOf(view: unknown): string {
+function viewKey(view: unknown): string {
   return createHash("sha256").update(JSON.stringify(view)).digest("hex").slice(0, 32);
 }

@@ -1,10 +1,12 @@
-// The audit names what is wrong with its hint, shows no secret, and is content with a tidy home.
+// The security audit reports problems with hints, never shows a secret, and passes a well-kept home.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openHome } from "../home/api.ts";
-import { securityAudit } from "./api.ts";
+import { openSettings } from "../src/config/api.ts";
+import type { Home } from "../src/core/home.ts";
+import { openHome } from "../src/home/api.ts";
+import { securityAudit } from "../src/security/api.ts";
 
 let path = "";
 beforeEach(() => {
@@ -20,17 +22,17 @@ function file(name: string, text: string, mode = 0o600): void {
 
 const open = (env: { [name: string]: string } = {}) =>
   openHome([], { env: { HERMES_HOME: path, ...env }, cwd: path, platform: "linux", homedir: path }).home;
-const ids = async (env?: { [name: string]: string }) =>
-  (await securityAudit(open(env))).findings.map((finding) => finding.id);
+const audit = async (home: Home) => securityAudit(home, await openSettings(home).inspect());
+const ids = async (env?: { [name: string]: string }) => (await audit(open(env))).findings.map((finding) => finding.id);
 
 describe("the audit", () => {
-  it("finds nothing wrong with a tidy home", async () => {
+  it("reports nothing for a well-kept home", async () => {
     file("config.yaml", "model:\n  default: x\napi_key: $OPENAI_API_KEY\n");
     file(".env", "OPENAI_API_KEY=abc\n");
-    expect(await securityAudit(open())).toMatchObject({ ok: true });
+    expect(await audit(open())).toMatchObject({ ok: true });
   });
 
-  it("names open switches", async () => {
+  it("reports settings that reduce protection", async () => {
     file(
       "config.yaml",
       "approvals:\n  mode: off\n  cron_mode: approve\nsecurity:\n  redact_secrets: false\n  allow_private_urls: true\n",
@@ -48,15 +50,15 @@ describe("the audit", () => {
     );
   });
 
-  it("names files that others can read, with the command that closes them", async () => {
+  it("reports files that others can read, with the command that fixes the mode", async () => {
     file(".env", "A=b\n", 0o644);
     file("auth.json", "{}", 0o666);
     chmodSync(path, 0o755);
     const home = open();
-    // Opening the home closed them.
+    // Opening the home fixed the modes.
     chmodSync(join(path, ".env"), 0o644);
     chmodSync(join(path, "auth.json"), 0o666);
-    const { ok, findings } = await securityAudit(home);
+    const { ok, findings } = await audit(home);
     expect(ok).toBe(false);
     expect(findings).toEqual(
       expect.arrayContaining([
@@ -71,13 +73,13 @@ describe("the audit", () => {
     );
   });
 
-  it("finds secrets in clear without showing them, and standing permissions", async () => {
+  it("reports clear-text secrets without showing them, and standing permissions", async () => {
     const key = `sk-${"Zq8Lw2Xv9Bn4Mc7Kd1Jf6Hs3"}`;
     file(
       "config.yaml",
       `custom_providers:\n  - name: x\n    api_key: ${key}\ncommand_allowlist:\n  - recursive delete\n  - "exact [x] in /: y"\n`,
     );
-    const { findings } = await securityAudit(open());
+    const { findings } = await audit(open());
     expect(findings.map((finding) => finding.id)).toEqual(expect.arrayContaining(["secret_in_config", "allow_list"]));
     expect(JSON.stringify(findings)).not.toContain(key);
   });

@@ -1,7 +1,7 @@
-// Honest skills for the guard's test: ordinary instructions and scripts, many with words that look alarming.
-import type { Sample } from "./hostile-skills.ts";
+// Harmless skills for the guard's tests: ordinary instructions and scripts, many with suspicious words.
+import type { Sample } from "./malicious-skills.ts";
 
-export const HONEST: readonly Sample[] = [
+export const HARMLESS: readonly Sample[] = [
   ["SKILL.md", "Summarise the document in five bullets. Ask when the audience is unclear."],
   ["SKILL.md", "Never run `rm -rf /`; remove only the build folder with `rm -rf build/`."],
   ["SKILL.md", "Do not pipe a download into a shell. Save it, read it, then run it."],

@@ -26,7 +26,7 @@ const at = (rel: string) => join(home.path, "skills", rel);
 const cache = () => join(home.path, "cache", "skills-index.json");
 const MARK = "KEPT";
 
-/** As if everything had been there for a minute. */
+/** Sets all times to a minute ago. */
 function age(dir = home.path): void {
   for (const entry of readdirSync(dir, { withFileTypes: true }))
     if (entry.isDirectory()) age(join(dir, entry.name));
@@ -34,7 +34,7 @@ function age(dir = home.path): void {
   utimesSync(dir, 1_700_000_000, 1_700_000_000);
 }
 
-/** The index is kept, and marked so that a test sees whether it is used. */
+/** Stores the index with a marker, so that a test sees whether the cache is used. */
 async function keptAndMarked(): Promise<void> {
   age();
   await home.service.index(VIEW);
@@ -42,7 +42,7 @@ async function keptAndMarked(): Promise<void> {
   expect(await home.service.index(VIEW)).toContain(MARK);
 }
 
-describe("the index that is kept", () => {
+describe("the cached index", () => {
   it.each<[string, () => void, RegExp]>([
     ["an edit in place", () => home.skill("a/one", "", "# Other\n").length, /one: About a\/one/],
     [
@@ -80,7 +80,7 @@ describe("the index that is kept", () => {
       },
       /- six: Linked/,
     ],
-  ])("is made anew after %s", async (_, change, shows) => {
+  ])("is rebuilt after %s", async (_, change, shows) => {
     await keptAndMarked();
     change();
     const text = await home.service.index(VIEW);
@@ -88,14 +88,14 @@ describe("the index that is kept", () => {
     expect(text).toMatch(shows);
   });
 
-  it("is one for each view, and made anew when skills are switched off", async () => {
+  it("is separate for each view, and rebuilt when skills are disabled", async () => {
     await keptAndMarked();
     expect(await home.service.index({ ...VIEW, toolNames: ["read_file"] })).not.toContain(MARK);
     expect(await home.service.index({ ...VIEW, platform: "telegram" })).not.toContain(MARK);
     expect(await home.service.index(VIEW)).toContain(MARK);
   });
 
-  it("is not kept while files are so new that they could change unseen, nor trusted when it is broken", async () => {
+  it("is not stored while files are very recent, and not used when it is broken", async () => {
     await home.service.index(VIEW);
     expect(existsSync(cache())).toBe(false);
     age();

@@ -1,19 +1,19 @@
-// Which protected places a command names: in any word, after expansion, relative to where it runs, through links.
+// Finds the protected paths that a command names: in any word, after expansion, relative to its folder, through links.
 import { realpathSync, statSync } from "node:fs";
 import {
-  homeWrite,
-  type Places,
-  placesOf,
+  classifyHomeWrite,
+  classifySecretPath,
+  classifyStartupPath,
+  findProtectedRoots,
+  type ProtectedRoots,
+  relativeTo,
   secretFiles,
-  secretPlace,
-  startupPlace,
-  within,
-} from "../../protected-places.ts";
-import { comparable } from "../../real-path.ts";
+} from "../../protected-paths.ts";
+import { normalizePath } from "../../real-path.ts";
 import { argTexts, type Invocation, type ShellEnvironment, UNKNOWN } from "../shell/shell-types.ts";
 import { absolutePath } from "../shell/shell-walk.ts";
 
-export interface NamedPlaces {
+export interface ProtectedPaths {
   readonly secrets: readonly string[];
   readonly home: readonly string[];
   readonly startup: readonly string[];
@@ -24,10 +24,10 @@ const MAX_BASES = 6;
 const SAMPLES = [".ssh", ".aws", ".gnupg", ".azure", ".hermes", ".bashrc", ".profile", ".zshrc", ".bash_profile"];
 const HOME_SAMPLES = ["config.yaml", "SOUL.md", "memories", "memories/MEMORY.md", "state.db", "cron/jobs.json"];
 
-/** git runs what lies there. */
+/** git runs the files there. */
 const GIT_HOOKS = /\/\.git\/(?:hooks(?:\/|$)|config$)/i;
 
-/** A word and the paths inside it: `f=@key`, `s r /path`, `open('/path')`. */
+/** A word and the possible paths inside it: `f=@key`, `s r /path`, `open('/path')`. */
 function pieces(text: string): string[] {
   if (text.length > 20_000) return [text.slice(0, 20_000)];
   const parts = text.split(/[\s=@:,<>'"`;|(){}&]+/).filter((part) => part !== "" && part !== ".");
@@ -53,13 +53,13 @@ function globToRegExp(part: string): RegExp {
   try {
     return new RegExp(`^${noDot}${source}$`, "i");
   } catch {
-    // Not a pattern after all.
+    // Not a valid pattern: match it literally.
     return new RegExp(`^${part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`, "i");
   }
 }
 
-/** Protected paths that a pattern can stand for. */
-function matchedByGlob(path: string, places: Places): string[] {
+/** Protected paths that a glob pattern can match. */
+function matchedByGlob(path: string, places: ProtectedRoots): string[] {
   const wanted = path.split("/").map(globToRegExp);
   const samples = [
     ...secretFiles(places),
@@ -72,11 +72,11 @@ function matchedByGlob(path: string, places: Places): string[] {
   });
 }
 
-function realOf(path: string): string[] {
+function tryRealPath(path: string): string[] {
   try {
     return [realpathSync(path)];
   } catch {
-    // It does not exist (yet); its folder may be a link.
+    // The file does not exist (yet); its folder may be a link.
     const cut = path.lastIndexOf("/");
     try {
       return cut > 0 ? [`${realpathSync(path.slice(0, cut))}${path.slice(cut)}`] : [];
@@ -86,7 +86,7 @@ function realOf(path: string): string[] {
   }
 }
 
-function linkedSecret(path: string, places: Places): boolean {
+function linkedSecret(path: string, places: ProtectedRoots): boolean {
   try {
     const info = statSync(path);
     if (info.nlink < 2 || !info.isFile()) return false;
@@ -103,12 +103,12 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Missing, or a name below a file.
+    // It does not exist, or a parent is a file.
     return false;
   }
 }
 
-/** Every absolute path that the words may mean. */
+/** Every absolute path that the words may refer to. */
 function candidates(texts: readonly string[], invocation: Invocation, host: ShellEnvironment): string[] {
   const all = texts.flatMap(pieces).slice(0, MAX_PIECES);
   const clean = (text: string) => text.replace(/^\/proc\/(?:self|thread-self|\d+)\/cwd(?=\/|$)/, invocation.cwd);
@@ -123,45 +123,50 @@ function candidates(texts: readonly string[], invocation: Invocation, host: Shel
     ...all
       .filter((text) => !isRooted(text) && !text.startsWith("-"))
       .flatMap((text) => folders.map((folder) => absolute(text, folder))),
-    // `-C~/.ssh`, `-o/path`: the value stands right behind the letter.
+    // `-C~/.ssh`, `-o/path`: the value follows the option letter directly.
     ...all.filter((text) => /^-\w[/~]/.test(text)).map((text) => absolute(text.slice(2), invocation.cwd)),
   ].filter((path) => !path.startsWith(UNKNOWN));
 }
 
-const knownPlaces = new WeakMap<ShellEnvironment, Places>();
+const knownRoots = new WeakMap<ShellEnvironment, ProtectedRoots>();
 
-/** The protected places of one analysis: looked up once, however many commands it has. */
-export function placesFor(host: ShellEnvironment): Places {
-  const known = knownPlaces.get(host) ?? placesOf(host);
-  knownPlaces.set(host, known);
+/** The protected paths for one analysis, computed once. */
+export function cachedRoots(host: ShellEnvironment): ProtectedRoots {
+  const known = knownRoots.get(host) ?? findProtectedRoots(host);
+  knownRoots.set(host, known);
   return known;
 }
 
-/** The protected places that these words name. */
-export function namedPlaces(texts: readonly string[], invocation: Invocation, host: ShellEnvironment): NamedPlaces {
-  const places = placesFor(host);
+/** The protected paths that these words name. */
+export function findProtectedPaths(
+  texts: readonly string[],
+  invocation: Invocation,
+  host: ShellEnvironment,
+): ProtectedPaths {
+  const places = cachedRoots(host);
   const found = { secrets: new Set<string>(), home: new Set<string>(), startup: new Set<string>() };
-  const judge = (path: string): void => {
-    if (secretPlace(path, places) !== null) found.secrets.add(path);
-    if (homeWrite(path, places, host.workspace) !== null) {
+  const classify = (path: string): void => {
+    if (classifySecretPath(path, places) !== null) found.secrets.add(path);
+    if (classifyHomeWrite(path, places, host.workspace) !== null) {
       found.home.add(path);
-      if (path.includes(UNKNOWN) && !(within(places.hermesHomes, path) ?? "").includes("/")) found.secrets.add(path);
+      if (path.includes(UNKNOWN) && !(relativeTo(places.hermesHomes, path) ?? "").includes("/"))
+        found.secrets.add(path);
     }
-    if (startupPlace(path, places) !== null || GIT_HOOKS.test(path)) found.startup.add(path);
+    if (classifyStartupPath(path, places) !== null || GIT_HOOKS.test(path)) found.startup.add(path);
   };
   for (const path of new Set(candidates(texts, invocation, host))) {
-    judge(path);
-    if (/[*?[]/.test(path)) for (const sample of matchedByGlob(path, places)) judge(sample);
+    classify(path);
+    if (/[*?[]/.test(path)) for (const sample of matchedByGlob(path, places)) classify(sample);
     if (path.includes(UNKNOWN) || path.length > 1_000) continue;
-    for (const real of realOf(path)) {
-      if (comparable(real) !== comparable(path)) judge(real);
+    for (const real of tryRealPath(path)) {
+      if (normalizePath(real) !== normalizePath(path)) classify(real);
       if (linkedSecret(real, places)) found.secrets.add(path);
     }
   }
   return { secrets: [...found.secrets], home: [...found.home], startup: [...found.startup] };
 }
 
-/** Files that redirections read or write; copies of descriptors such as `>&2` are none. */
+/** Files that redirections read or write, without duplicated descriptors such as `>&2`. */
 export function redirectTexts(invocation: Invocation, reading: boolean): string[] {
   return invocation.redirects.flatMap(({ operator, target }) => {
     if (operator.endsWith("&") && /^(?:\d+|-)$/.test(target.text)) return [];
@@ -169,11 +174,11 @@ export function redirectTexts(invocation: Invocation, reading: boolean): string[
   });
 }
 
-const argumentsNamed = new WeakMap<Invocation, NamedPlaces>();
+const argumentsNamed = new WeakMap<Invocation, ProtectedPaths>();
 
-/** The places that the arguments name, without redirections. */
-export function argumentPlaces(invocation: Invocation, host: ShellEnvironment): NamedPlaces {
-  const known = argumentsNamed.get(invocation) ?? namedPlaces(argTexts(invocation), invocation, host);
+/** The protected paths that the arguments name, without redirections. */
+export function protectedArguments(invocation: Invocation, host: ShellEnvironment): ProtectedPaths {
+  const known = argumentsNamed.get(invocation) ?? findProtectedPaths(argTexts(invocation), invocation, host);
   argumentsNamed.set(invocation, known);
   return known;
 }
