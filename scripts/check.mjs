@@ -16,7 +16,7 @@ export const checks = [
   {
     name: "direction",
     command: bin("depcruise"),
-    args: ["--config", ".dependency-cruiser.cjs", "--ignore-known", ".dependency-cruiser-known-violations.json", "src"],
+    args: ["--config", ".dependency-cruiser.cjs", "src"],
   },
   { name: "unused", command: bin("knip"), args: ["--no-progress"] },
 ];
