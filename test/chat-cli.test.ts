@@ -1,8 +1,7 @@
 // `hermes chat` in scripts and interactively, against a scripted model server that is as strict as the real ones.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
@@ -135,15 +134,15 @@ describe("provider failures", () => {
 });
 
 it("interrupts within a second on SIGINT, running commands included, and keeps what was said", async () => {
-  const began = join(tmpdir(), `hermes-interrupt-${process.pid}`);
-  llm.enqueue(calls([{ name: "terminal", args: { command: `touch ${began}; sleep 65; echo done` } }]));
+  const sleeping = `sleep 65.${process.pid}`;
+  llm.enqueue(calls([{ name: "terminal", args: { command: `${sleeping}; echo done` } }]));
   const child = spawn(process.execPath, [hermesProgram(), "chat", "-q", "wait for it"], {
     cwd: home.path,
     env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  await until(() => existsSync(began));
-  rmSync(began);
+  await llm.arrived(1);
+  await until(() => spawnSync("pgrep", ["-f", sleeping]).status === 0);
   const interrupted = Date.now();
   child.kill("SIGINT");
   const code = await new Promise((resolve) => child.once("exit", resolve));

@@ -8,13 +8,13 @@ const BASE_CODES = [
   .split(" ");
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
 
-/** SQLite's number as its name; of the extended codes only the one that the store tells apart. */
+/** The name of an SQLite error number. Of the extended codes only the one that the store needs. */
 function nameOfCode(errcode: number): string {
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return "SQLITE_CONSTRAINT_FOREIGNKEY";
   return `SQLITE_${BASE_CODES[errcode & 0xff] ?? "ERROR"}`;
 }
 
-/** SQLite's own texts: the package leaves out the number of an error met while it reads rows. */
+/** By message, because the package omits the number of errors that occur while rows are read. */
 const BY_MESSAGE: { readonly [message: string]: string } = {
   "database is locked": "SQLITE_BUSY",
   "database table is locked": "SQLITE_LOCKED",

@@ -1,4 +1,4 @@
-// Tables: tells data from layout, and formats data as a Markdown table.
+// Tables: distinguishes data from layout, and formats data as a Markdown table.
 import { descendants, type HtmlElement } from "./tree.ts";
 
 export interface TableRow {
