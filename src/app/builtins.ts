@@ -3,11 +3,14 @@
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { openSettings } from "../config/api.ts";
+import type { Gate } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import type { ToolContext } from "../core/tool.ts";
 import { BUILTINS, type Registry } from "../core/tool-registry.ts";
 import { createRegistrar, type RegisteredItems, type Registrar, registerTools } from "../plugins/registrar.ts";
 import { SudoPassword, sudoInput } from "../security/sudo.ts";
+import { type CheckpointHost, openTurnCheckpoints } from "../tools/checkpoints/api.ts";
 import type { TurnCheckpoints } from "../tools/checkpoints/turn-checkpoints.ts";
 import { clarifyTool } from "../tools/clarify.ts";
 import { localFiles } from "../tools/files/file-access.ts";
@@ -21,7 +24,6 @@ import { writeFileTool } from "../tools/files/write-file.ts";
 import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
-import { openCheckpoints } from "./open-checkpoints.ts";
 import { webTools } from "./open-web.ts";
 import type { Services } from "./services.ts";
 
@@ -153,4 +155,49 @@ export function registerBuiltins(registry: Registry, services: Services): Builti
     throw new Error(reason);
   });
   return state;
+}
+
+/** For the tools of a running program. */
+export function openCheckpoints({ home, config, redactor, notice }: Services): TurnCheckpoints {
+  return openTurnCheckpoints(home, config, {
+    isDestructive: async (command, paths) => {
+      const { destructiveHint } = await import("../security/gate/destructive-hint.ts");
+      return destructiveHint(command, paths);
+    },
+    redact: (text) => redactor.redact(text),
+    notice,
+  });
+}
+
+/** For `hermes checkpoints`, which runs without the rest of the program. */
+export function checkpointHost(home: Home): CheckpointHost {
+  return {
+    home,
+    settings: openSettings(home),
+    openRedactor: async (config) => {
+      const [{ createRedactor }, { knownSecrets }] = await Promise.all([
+        import("../security/redact.ts"),
+        import("../security/known-secrets.ts"),
+      ]);
+      return createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
+    },
+  };
+}
+
+/** What opening a conversation needs: the services, the registered tools, and the state that the tools share. */
+export interface ConversationDeps {
+  readonly services: Services;
+  readonly registry: Registry;
+  readonly builtins: BuiltinState;
+}
+
+/** The gate of a conversation: a new turn also starts a new checkpoint. */
+export function turnGate({ services, builtins }: ConversationDeps): Gate {
+  return {
+    check: (intent, context) => services.gate.check(intent, context),
+    beginTurn: (sessionId) => {
+      builtins.checkpoints.beginTurn(sessionId);
+      services.gate.beginTurn(sessionId);
+    },
+  };
 }

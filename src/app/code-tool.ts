@@ -10,7 +10,7 @@ import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError }
 import { codeEnv } from "../security/child-env.ts";
 import { scriptContainer } from "../tools/code/contain-script.ts";
 import { executeCodeTool } from "../tools/code/execute-code.ts";
-import type { ConversationDeps } from "./conversation-deps.ts";
+import type { ConversationDeps } from "./builtins.ts";
 import { type Services, spillDir } from "./services.ts";
 
 type ScriptTools = Pick<Services, "hooks" | "redactor">;

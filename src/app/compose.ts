@@ -12,16 +12,15 @@ import { lazy } from "../lib/async/lazy.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
+import { LazySkills } from "../skills/lazy-skills.ts";
 import type { FullStore } from "../store/full-store.ts";
 import type { App } from "./app.ts";
+import type { ConversationDeps } from "./builtins.ts";
 import { registerBuiltins } from "./builtins.ts";
-import type { ConversationDeps } from "./conversation-deps.ts";
-import { LazySkills } from "./lazy-skills.ts";
-import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
+import { ledgerByConversation, openHomeStore, openLedger } from "./open-store.ts";
 import type { JobAccess, Services } from "./services.ts";
-import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
   /** `worker` for long-running processes. */
@@ -213,6 +212,6 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       closeLedger,
     ]),
   };
-  jobs.deliverBy(lazy(async () => (await import("./open-deliverer.ts")).openDeliverer(app)));
+  jobs.deliverBy(lazy(async () => (await import("./open-delivery.ts")).openDeliverer(app)));
   return app;
 }

@@ -1,5 +1,6 @@
 // Opens one conversation: connects its model, opens memory, context engine and tools, and hands them to the agent.
 import { join } from "node:path";
+import { agentSettings } from "../agent/agent-settings.ts";
 import { type AgentConversation, openConversation } from "../agent/conversation.ts";
 import { createSessionId } from "../agent/message-log.ts";
 import { SummaryEngine } from "../context/compaction/summary-engine.ts";
@@ -15,19 +16,17 @@ import type { Connected } from "../providers/connect.ts";
 import { SideModels } from "../providers/side-model.ts";
 import { withCleanArguments } from "../security/clean-arguments.ts";
 import { preloadFor, skillToolsFor } from "../skills/preload.ts";
+import { picturesFor } from "../tools/media/pictures.ts";
 import { sessionSearchTool } from "../tools/session-search.ts";
 import { extraToolsets, fitsWindow, MEDIUM_WINDOW, toolNames } from "../tools/tool-selection.ts";
+import { type ConversationDeps, turnGate } from "./builtins.ts";
 import { codeTool } from "./code-tool.ts";
-import type { ConversationDeps } from "./conversation-deps.ts";
-import { agentSettings } from "./conversation-settings.ts";
 import { cronToolFor } from "./open-cron.ts";
 import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { messageToolsFor } from "./open-messages.ts";
-import { picturesFor } from "./open-pictures.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import { type Services, spillDir } from "./services.ts";
 import { type Parent, subagents } from "./subagents.ts";
-import { turnGate } from "./turn-gate.ts";
 
 interface OpenedEngine {
   readonly engine: ContextEngine;

@@ -9,6 +9,7 @@ import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { Skills } from "../core/skill.ts";
+import { buildId } from "../home/build-id.ts";
 import { cacheCleanTexts } from "../security/clean-texts.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
@@ -17,7 +18,6 @@ import type { UrlPolicy } from "../security/url-guard.ts";
 import { urlPolicy } from "../security/url-policy.ts";
 import { backendOpener } from "../tools/terminal/open-backend.ts";
 import { Workspaces } from "../tools/terminal/workspaces.ts";
-import { buildId } from "./build-id.ts";
 import { backendEnvironments } from "./command-environment.ts";
 
 export interface Guards {

@@ -2,8 +2,8 @@
 import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
 import type { ModelsContext } from "../providers/api/models-context.ts";
-import { withLedger } from "./ledger.ts";
 import { withPluginModels } from "./open-plugins.ts";
+import { withLedger } from "./open-store.ts";
 
 export function openModelsContext(home: Home): ModelsContext {
   const settings = openSettings(home);

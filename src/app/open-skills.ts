@@ -1,7 +1,8 @@
-// Composes the skills of a home: settings, the gate, secrets, a shell and text replacement.
+// Opens the skills of a home and the hub: guarded requests, addresses, tokens and folders are passed in.
+
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { openSettings } from "../config/api.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
 import { expandText } from "../config/expand.ts";
@@ -9,15 +10,22 @@ import { readText } from "../config/write.ts";
 import { parseEnvFile } from "../core/config/env-file.ts";
 import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
 import type { Home } from "../core/home.ts";
+import type { WebFetch } from "../core/web.ts";
+import { buildId } from "../home/build-id.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";
 import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { which } from "../lib/which.ts";
 import { terminalEnv } from "../security/child-env.ts";
+import { knownSecrets } from "../security/known-secrets.ts";
+import { createRedactor } from "../security/redact.ts";
+import type { UrlPolicy } from "../security/url-guard.ts";
+import { urlPolicy } from "../security/url-policy.ts";
 import { type OwnSkillActions, ownSkillActions } from "../skills/api.ts";
+import { type HubActions, hubActions } from "../skills/hub/api.ts";
+import { Hub } from "../skills/hub/hub.ts";
 import type { ShellOutcome, SkillHost, SkillSettings } from "../skills/skill-host.ts";
 import { SkillService } from "../skills/skill-service.ts";
 import type { App } from "./app.ts";
-import { buildId } from "./build-id.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import type { Services } from "./services.ts";
 
@@ -136,4 +144,57 @@ export function openOwnSkills(home: Home, openApp: () => Promise<App>): OwnSkill
     settings: openSettings(home),
     open: openApp,
   });
+}
+
+declare const __HERMES_VERSION__: string | undefined;
+
+/** Addresses of the services. A variable may name a mirror instead, also one on the local network. */
+const ADDRESSES = {
+  api: ["HERMES_GITHUB_API_URL", "https://api.github.com"],
+  raw: ["HERMES_GITHUB_RAW_URL", "https://raw.githubusercontent.com"],
+  skillsSh: ["HERMES_SKILLS_SH_URL", "https://skills.sh"],
+} as const;
+
+function serviceAddress(home: Home, name: keyof typeof ADDRESSES): string {
+  const [variable, usual] = ADDRESSES[name];
+  return (home.env[variable]?.trim() || usual).replace(/\/+$/, "");
+}
+
+/** Hosts named by these variables may be private; a redirect to another private address is still refused. */
+function configuredHosts(home: Home): string[] {
+  return Object.values(ADDRESSES).flatMap(([variable]) => {
+    const text = home.env[variable]?.trim() ?? "";
+    if (!URL.canParse(text)) return [];
+    const { hostname, port, protocol } = new URL(text);
+    return [`${hostname.replace(/^\[|\]$/g, "").toLowerCase()}:${port || (protocol === "https:" ? 443 : 80)}`];
+  });
+}
+
+function createFetch(policy: UrlPolicy): WebFetch {
+  return async (url, request = {}) => {
+    const { guardedFetch } = await import("../security/guarded-fetch.ts");
+    return guardedFetch(url, { ...request, policy });
+  };
+}
+
+async function openHub(home: Home): Promise<Hub> {
+  const { config } = await openSettings(home).load();
+  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
+  const urls = urlPolicy(home, config, redactor);
+  const { redactor: _, ...services } = urls;
+  const token = home.env.GITHUB_TOKEN?.trim() || home.env.GH_TOKEN?.trim();
+  return new Hub({
+    skillsDir: join(home.path, "skills"),
+    optional: shippedFolder(home, "optional-skills"),
+    fetch: createFetch(urls),
+    service: createFetch({ ...services, allowHosts: configuredHosts(home) }),
+    github: { api: serviceAddress(home, "api"), raw: serviceAddress(home, "raw"), token: token || undefined },
+    skillsSh: serviceAddress(home, "skillsSh"),
+    version: typeof __HERMES_VERSION__ === "string" ? __HERMES_VERSION__ : "development",
+    now: () => new Date(),
+  });
+}
+
+export async function openHubActions(home: Home): Promise<HubActions> {
+  return hubActions(await openHub(home));
 }

@@ -97,7 +97,7 @@ export async function runPluginCommand(
   const closers: (() => Promise<void> | void)[] = [];
   const models = lazy(async (): Promise<ModelConnector> => {
     const [{ openLedger }, { openModels }] = await Promise.all([
-      import("./ledger.ts"),
+      import("./open-store.ts"),
       import("../providers/open-models.ts"),
     ]);
     const { ledger, close } = await openLedger(home);

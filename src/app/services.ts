@@ -12,8 +12,8 @@ import type { JobRepository } from "../cron/job-repository.ts";
 import type { PluginHost } from "../plugins/plugin-host.ts";
 import type { Models } from "../providers/connect.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
+import type { LazySkills } from "../skills/lazy-skills.ts";
 import type { Workspaces } from "../tools/terminal/workspaces.ts";
-import type { LazySkills } from "./lazy-skills.ts";
 import type { AppGate } from "./open-guards.ts";
 
 /** Scheduled jobs; their code is loaded on the first call. */

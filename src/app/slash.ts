@@ -22,7 +22,7 @@ function commandDeps(services: Services): CommandDeps {
     },
     skills: {
       skills: () => skills.open(),
-      hub: async () => (await import("./open-hub.ts")).openHubActions(home),
+      hub: async () => (await import("./open-skills.ts")).openHubActions(home),
       setEnabled: async (name, on) => {
         const { openSettings } = await import("../config/api.ts");
         const settings = openSettings(home);

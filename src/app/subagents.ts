@@ -1,4 +1,6 @@
 // Opens the subagents of a conversation: the parent's model and tools, their own prompt, no memory and no user.
+
+import { agentSettings } from "../agent/agent-settings.ts";
 import type { OpenChild } from "../agent/delegation/child-run.ts";
 import type { DelegationParts } from "../agent/delegation/delegate-tool.ts";
 import type { Conversation, ConversationOptions } from "../core/conversation.ts";
@@ -8,10 +10,8 @@ import type { ModelLimits, SideModel } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import { resolveToolsets } from "../tools/toolsets.ts";
-import type { ConversationDeps } from "./conversation-deps.ts";
-import { agentSettings } from "./conversation-settings.ts";
+import { type ConversationDeps, turnGate } from "./builtins.ts";
 import { type Services, spillDir } from "./services.ts";
-import { turnGate } from "./turn-gate.ts";
 
 export interface Parent {
   readonly deps: ConversationDeps;

@@ -2,8 +2,8 @@
 import { nobody } from "../core/human.ts";
 import type { Tool } from "../core/tool.ts";
 import type { ToolState } from "../core/tool-registry.ts";
+import type { ConversationDeps } from "./builtins.ts";
 import { codeTool } from "./code-tool.ts";
-import type { ConversationDeps } from "./conversation-deps.ts";
 import { ownTools } from "./open-conversation.ts";
 import { openMemory } from "./open-memory.ts";
 import { delegation } from "./subagents.ts";

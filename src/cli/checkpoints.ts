@@ -1,6 +1,6 @@
 // `hermes checkpoints`: lists, compares, restores and prunes snapshots of projects.
 
-import { checkpointHost } from "../app/open-checkpoints.ts";
+import { checkpointHost } from "../app/builtins.ts";
 import { UserError } from "../core/failure.ts";
 import { formatBytes, relativeTime, renderTable } from "../lib/terminal/columns.ts";
 import {

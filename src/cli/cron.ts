@@ -1,5 +1,5 @@
 // `hermes cron`: scheduled jobs from the command line.
-import { startJobInGateway, withCron, withJobs } from "../app/cron-actions.ts";
+import { startJobInGateway, withCron, withJobs } from "../app/with-app.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun } from "../core/job.ts";
 import { cronStatus, upcomingRuns } from "../cron/api.ts";

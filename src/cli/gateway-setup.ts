@@ -1,6 +1,6 @@
 // `hermes gateway setup`: chooses a platform, asks for its settings, and checks them by signing in.
 
-import { checkPlatform, platformStates } from "../app/platform-setup.ts";
+import { checkPlatform, platformStates } from "../app/with-app.ts";
 import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";

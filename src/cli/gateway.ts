@@ -1,6 +1,6 @@
 // `hermes gateway`: run, start, stop and restart the gateway, show its status, install it as a service.
 
-import { loadStopSeconds, openGatewayLocks } from "../app/gateway-process.ts";
+import { loadStopSeconds, openGatewayLocks } from "../app/open-delivery.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { JsonObject } from "../core/message.ts";

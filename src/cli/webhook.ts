@@ -1,6 +1,6 @@
 // `hermes webhook`: adds, lists, removes and tests routes for other programs.
 
-import { withDeliverer } from "../app/platform-setup.ts";
+import { withDeliverer } from "../app/with-app.ts";
 import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";

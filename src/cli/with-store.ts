@@ -1,5 +1,5 @@
 // Opens the session store of the home for a command and closes it afterwards.
-import { openHomeStore } from "../app/store.ts";
+import { openHomeStore } from "../app/open-store.ts";
 import { UserError } from "../core/failure.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { CliContext } from "./command.ts";

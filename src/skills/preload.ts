@@ -3,7 +3,7 @@
 import type { SlashCommand } from "../core/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import { nobody } from "../core/human.ts";
-import { type ContentPart, type Message, textOf } from "../core/message.ts";
+import { type Message, textOf } from "../core/message.ts";
 import type { SkillEntry, SkillRequest, Skills } from "../core/skill.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { SkillService } from "./skill-service.ts";

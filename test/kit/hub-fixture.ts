@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect } from "vitest";
-import { openHubActions } from "../../src/app/open-hub.ts";
+import { openHubActions } from "../../src/app/open-skills.ts";
 import type { InstallConsent } from "../../src/core/skill-hub.ts";
 import { openHome } from "../../src/home/api.ts";
 import type { HubActions } from "../../src/skills/hub/api.ts";

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { openForeignStore, sessionsDir } from "../../app/store.ts";
+import { openForeignStore, sessionsDir } from "../../app/open-store.ts";
 import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { ExportedSession, SessionStore } from "../../core/session.ts";

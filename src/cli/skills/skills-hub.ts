@@ -1,7 +1,7 @@
 // The subcommands of `hermes skills` that use the hub: browse, search, inspect, install, check, update, audit, uninstall, taps.
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { openHubActions } from "../../app/open-hub.ts";
+import { openHubActions } from "../../app/open-skills.ts";
 import { UserError } from "../../core/failure.ts";
 import type { InstallConsent, InstallPlan } from "../../core/skill-hub.ts";
 import { renderTable } from "../../lib/terminal/columns.ts";

@@ -1,7 +1,7 @@
 // The gateway process: locks, log, control socket, signals and exit code.
 import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openGatewayLocks } from "../../app/gateway-process.ts";
+import { openGatewayLocks } from "../../app/open-delivery.ts";
 import { type OpenedGateway, openGateway } from "../../app/open-gateway.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";

@@ -1,6 +1,6 @@
 // The skills of the home, loaded at the first use.
 import { lazy } from "../lib/async/lazy.ts";
-import type { SkillService } from "../skills/skill-service.ts";
+import type { SkillService } from "./skill-service.ts";
 
 export class LazySkills {
   #open: () => Promise<SkillService> = async () => {

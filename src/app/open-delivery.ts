@@ -1,11 +1,29 @@
-// The deliverer of a program that is not the gateway: its platforms, its outbox and the running gateway.
+// Delivery by a program that is not the gateway: the locks of the gateway, the outbox and the deliverer.
+import { join } from "node:path";
+import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
 import { readPlatformSettings } from "../core/platform-settings.ts";
 import { createDeliverer } from "../delivery/deliverer.ts";
+import { stopSeconds } from "../gateway-control/api/gateway-process.ts";
+import type { GatewayLocks } from "../gateway-control/api/locks.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import type { App } from "./app.ts";
-import { openGatewayLocks } from "./gateway-process.ts";
 import { allPlatforms } from "./platforms.ts";
+
+export function openGatewayLocks(home: Home): GatewayLocks {
+  const take = async (name: string) => {
+    const { takeKernelLock } = await import("../store/runtime/leases.ts");
+    privateDatabase(home, `${name}.db`);
+    return takeKernelLock(join(home.path, name));
+  };
+  return { gateway: () => take("gateway.lock"), outbox: () => take("outbox.lock") };
+}
+
+/** By the settings of the home. */
+export async function loadStopSeconds(home: Home): Promise<number> {
+  const { openSettings } = await import("../config/api.ts");
+  return stopSeconds((await openSettings(home).load()).config);
+}
 
 export async function openDeliverer(app: App): Promise<Deliverer> {
   const { home, store } = app;

@@ -1,9 +1,9 @@
 // The settings of one conversation, derived from the configuration and its options.
 import { realpathSync } from "node:fs";
-import type { AgentSettings } from "../agent/parts.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { ReasoningEffort } from "../core/provider.ts";
+import type { AgentSettings } from "./parts.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
