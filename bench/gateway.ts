@@ -14,11 +14,11 @@ const { values } = parseArgs({
     messages: { type: "string", default: "3" },
     /** Turns that begin in a second: 25 is as many messages as Telegram lets one bot send. */
     rate: { type: "string", default: "25" },
-    /** Seconds that the model takes for an answer while the chats talk. */
+    /** Seconds that the model takes for an answer during the measured conversations. */
     model: { type: "string", default: "1.5" },
-    /** Seconds of watching the idle gateway. */
+    /** Seconds for which the idle gateway is measured. */
     idle: { type: "string", default: "60" },
-    /** Prints where the time went, from the profiler; it slows the rest down a little. */
+    /** Prints the time per function from the profiler, which slows the run down a little. */
     profile: { type: "boolean", default: false },
   },
 });
@@ -63,7 +63,7 @@ ownLag.enable();
 const profileFlags = ["--cpu-prof", "--cpu-prof-dir", join(process.cwd(), "bench-profile")];
 const gateway = new GatewayProcess(host, values.profile ? { nodeFlags: profileFlags } : {});
 
-/** Answers of all these turns, or the time is up. */
+/** Waits for the answers of all these turns, up to the time limit. */
 async function answers(count: number, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (host.answered < count && performance.now() < until && gateway.alive) await sleep(20);

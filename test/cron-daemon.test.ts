@@ -71,6 +71,6 @@ it("is reported as abandoned when the gateway is killed during the run", { timeo
   const receipt = await order;
   expect(receipt.code).toBe(1);
   expect(receipt.stdout).toMatch(/abandoned[\s\S]*ended before it had finished/);
-  // The receipt says it all: the alert does not come a second time.
+  // The receipt already reported it: there is no second alert.
   expect(receipt.stderr).toBe("Running Wait …\n");
 });

@@ -16,7 +16,7 @@ type Args = { [name: string]: unknown };
 const GUEST = { userId: "telegram-user-5", origin: { platform: "telegram", chat_id: "5" } };
 const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
 
-/** What the tool answers to each call, in a conversation of that person; hints for the model stand on further lines. */
+/** The tool's answers to the calls, in a conversation of that user, without the lines with hints for the model. */
 async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...wishes: Args[]) {
   const replies = wishes.map((args) => calls([{ name: "cronjob", args }]));
   host.llm.enqueue(...replies, text("Done."), text("Title"));
@@ -30,7 +30,7 @@ async function asked(who: { userId?: string; origin: JobOrigin; platform?: strin
   return results;
 }
 
-it("shows and changes only one's own jobs; the owner sees all", async () => {
+it("shows and changes only the user's own jobs; the owner sees all", async () => {
   const cron = await host.app.cron();
   const secret = await cron.actions.create({ schedule: "every 1h", prompt: "Read the ledger", name: "Ledger" });
   const results = await asked(
@@ -61,7 +61,7 @@ it("lets others deliver to their own chat and to home channels only", async () =
   expect(owned?.success).toBe(true);
 });
 
-it("runs no script of the home for a person who has no terminal there", async () => {
+it("runs no script of the home for a user without the terminal tool", async () => {
   host.script("balance.sh", "echo 1000\n");
   const options = { action: "create", schedule: "1d", script: "balance.sh", no_agent: true };
   const guest = { ...GUEST, platform: "telegram" };
@@ -86,7 +86,7 @@ it("runs a job with the access and the tools of the user who created it", async 
   expect(await host.app.store.getSession(run.sessionId ?? "")).toMatchObject({ user_id: "telegram-user-5" });
 });
 
-it("makes a job of an older home one's own by changing it in its chat", async () => {
+it("assigns a job of an older home to the user who changes it in its chat", async () => {
   const cron = await host.app.cron();
   await cron.actions.create({ schedule: "1d", prompt: "Old task", name: "Old" }, GUEST.origin);
   const [changed] = await asked(GUEST, { action: "update", job_id: "Old", prompt: "New task" });

@@ -13,7 +13,7 @@ import { FakeTelegram } from "./servers/fake-telegram.ts";
 const MESSAGES = fullProof ? 2_000 : 400;
 const KILLS = fullProof ? 20 : 8;
 const CHATS = 40;
-/** A fresh process lives at least this long: it must come to work between two kills. */
+/** Minimum time between two kills, so that a new process can do some work. */
 const LIFE_MS = { least: 700, most: 1_900 };
 
 const home = tempHome();
@@ -49,7 +49,7 @@ async function kill(): Promise<void> {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The mark of a question, which the scripted model repeats. */
+/** The mark of a question; the scripted model repeats it. */
 const markOf = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";
 
 function answers(chat: number): string[] {
@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe("kill -9 of the gateway", () => {
-  it(`loses and doubles none of ${MESSAGES} messages`, { timeout: 300_000 }, async () => {
+  it(`loses and repeats none of ${MESSAGES} messages`, { timeout: 300_000 }, async () => {
     llm = await startFakeLlm({
       strict: false,
       script: (request) => {

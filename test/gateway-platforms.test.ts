@@ -89,7 +89,7 @@ const saidByBot = () =>
     .map((message) => String(message.content));
 const shown = (words: string) => expect.poll(() => saidByBot().join("\n"), { timeout: 15_000 }).toContain(words);
 
-it("answers on Discord, by e-mail, over the API, and delivers what webhooks ask for", async () => {
+it("answers on Discord, by e-mail, over the API, and delivers the notices of webhooks", async () => {
   const connected = async () => (await gateway.status()).platforms.filter(({ state }) => state === "ok").length;
   await expect.poll(connected, { timeout: 20_000 }).toBe(mail ? 4 : 3);
   discord.say("601", "hello there");

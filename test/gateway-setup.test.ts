@@ -57,7 +57,7 @@ it("asks for what is needed, keeps the token off the screen, and signs in", { ti
     await ada.sees("Try again?");
     ada.types("y");
     await expect.poll(() => ada.screen().split("not shown").length, { timeout: 20_000 }).toBeGreaterThan(2);
-    // What was given before counts as set.
+    // A value that was entered before is kept.
     await ada.sees("not shown (Enter keeps it)");
     ada.types(telegram.token);
     await expect.poll(() => ada.screen().split("may write").length, { timeout: 20_000 }).toBeGreaterThan(2);

@@ -119,7 +119,7 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void
 }
 
 describe.each(DIALECTS)("a hostile end of a stream (%s)", (dialect) => {
-  it("gives a one-shot a proper failure, or the whole answer", async () => {
+  it("ends a one-shot with a failure or the whole answer", async () => {
     const home = homeFor(dialect);
     const wrong: string[] = [];
     try {
@@ -138,7 +138,7 @@ describe.each(DIALECTS)("a hostile end of a stream (%s)", (dialect) => {
     }
   }, 90_000);
 
-  it("leaves the API server up, and its client gets a failure or the whole answer", async () => {
+  it("does not stop the API server, and its client gets a failure or the whole answer", async () => {
     const home = homeFor(dialect);
     const env = {
       PATH: process.env.PATH ?? "",

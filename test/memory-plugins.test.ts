@@ -114,7 +114,7 @@ describe("holographic", () => {
     expect(two.facts.map((fact) => fact.content)).toEqual(["ผู้ใช้ชอบดื่มกาแฟดำ"]);
   });
 
-  it("lets the newest fact win and keeps the old one readable", async () => {
+  it("prefers the newest fact and keeps the old one readable", async () => {
     const provider = await start();
     const old = await facts(provider, "keep", { content: "The office of Initech is in Berlin" });
     const next = await facts(provider, "correct", {
@@ -132,7 +132,7 @@ describe("holographic", () => {
     expect((await facts(provider, "correct", { fact_id: 99, content: "x" })).error).toBe("there is no fact 99");
   });
 
-  it("sinks what misled below recall, and raises what helped", async () => {
+  it("ranks unhelpful facts lower and helpful facts higher", async () => {
     const provider = await start();
     const { fact_id } = await facts(provider, "keep", { content: "The staging server is called Hopper" });
     const rate = (helpful: boolean, id = fact_id) => ask(provider, "fact_feedback", { fact_id: id, helpful });
@@ -142,7 +142,7 @@ describe("holographic", () => {
     expect((await rate(true, 99)).error).toContain("no fact 99");
   });
 
-  it("knows who is mentioned with whom, and what may contradict", async () => {
+  it("finds facts that mention the same names, and possible contradictions", async () => {
     const provider = await start();
     await facts(provider, "keep", { content: "Grace Hopper leads Project Orion" });
     await facts(provider, "keep", { content: "The budget of Project Orion is 10 million" });
@@ -303,7 +303,7 @@ describe("mem0", () => {
     expect(await provider.prefetch("where in hanoi", "s1")).toContain("I live in Hanoi");
   });
 
-  it("recalls nothing rather than late", async () => {
+  it("returns nothing when the service is too slow", async () => {
     const provider = await start();
     service.delayMs = 10_000;
     const began = Date.now();
@@ -311,7 +311,7 @@ describe("mem0", () => {
     expect(Date.now() - began).toBeLessThan(8_000);
   });
 
-  it("leaves a failing service alone after five failures", async () => {
+  it("stops calling a failing service after five failures", async () => {
     const provider = await start();
     service.status = 503;
     for (let round = 0; round < 5; round++)
@@ -322,7 +322,7 @@ describe("mem0", () => {
     expect(await provider.prefetch("anything", "s1")).toBe("");
   });
 
-  it("does not count its own mistakes as the service's, and never shows the key", async () => {
+  it("does not count client errors as failures of the service, and never shows the key", async () => {
     const provider = await start({ MEM0_API_KEY: "m0-wrong-key" });
     for (let round = 0; round < 7; round++) {
       const { error } = await call(provider, "mem0_search", { query: "x" });
@@ -351,7 +351,7 @@ describe("mem0", () => {
   });
 });
 
-it("erases notes only when they are meant", async () => {
+it("erases notes only on an explicit request", async () => {
   const home = homeOf();
   mkdirSync(join(folder, "memories"));
   for (const name of ["MEMORY.md", "USER.md"]) writeFileSync(join(folder, "memories", name), "something");

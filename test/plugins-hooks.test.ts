@@ -184,7 +184,7 @@ describe("in one turn with a command, a note, a subagent and a question", () => 
     on_session_finalize: { session_id: expect.any(String), platform: "cli" },
   };
 
-  it("every hook fires with its arguments, in the order of things", () => {
+  it("every hook fires with its arguments, in the expected order", () => {
     for (const [name, args] of Object.entries(TABLE)) {
       const first = all.find((one) => one.name === name && one.args.platform !== "tool");
       expect({ name, ...first?.args }, name).toMatchObject({ name, ...args });
@@ -201,7 +201,7 @@ describe("in one turn with a command, a note, a subagent and a question", () => 
   });
 });
 
-describe("what an answer does", () => {
+describe("the effect of a hook result", () => {
   const bodies = () => model.requests.map(({ body }) => JSON.stringify(body));
   const shell = call("terminal", { command: "echo original" });
 

@@ -52,7 +52,7 @@ async function row(id: string, env: { [name: string]: string } = {}) {
 
 const keyOf = (index: number) => model.requests[index]?.headers.authorization;
 
-it("a provider without code: listed, given a key, tested, set, talked to", async () => {
+it("a provider without code can be listed, tested, set and used", async () => {
   acme();
   enable("acme-models");
   expect(await row("acme")).toMatchObject({ state: "no key", detail: "ACME_KEY", defaultModel: "acme-1" });

@@ -131,7 +131,7 @@ describe("a home shared with Hermes Agent v0.14", () => {
     expect(await ask("__main__:chat_sessions")).toEqual({ [key]: id, "agent:main:discord:group:7": entry.session_id });
 
     expect(await ask("gateway.status:acquire_gateway_runtime_lock")).toBe(true);
-    // Not running, rather than stumbling over what the other gateway left.
+    // Reports that no gateway runs, in spite of the files of the other gateway.
     expect(await runHermes(["gateway", "status"], { home })).toMatchObject({ code: 3, stderr: "" });
 
     await hermes(["pairing", "approve", "telegram", code]);

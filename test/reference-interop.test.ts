@@ -92,7 +92,7 @@ function contentOf(home: string) {
   });
 }
 
-/** Both programs are asked the same about one file. */
+/** Asks both programs the same about one file. */
 async function compareAnswers(home: string): Promise<void> {
   const theirs = await reference.run(home, [
     ...QUESTIONS,
@@ -118,7 +118,7 @@ async function compareAnswers(home: string): Promise<void> {
   }
 }
 
-/** What a person asks our command line, as data. */
+/** Queries of our command line, as data. */
 async function hermes<T>(home: string, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await runHermes(args, { home });
   expect(`${code} ${stderr}`).toMatch(/^0 /);

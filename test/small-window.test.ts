@@ -65,7 +65,7 @@ it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
   expect(whole.some((message) => textOf(message.content).startsWith("Question 0:"))).toBe(true);
 });
 
-it("a window that was believed ten times too large is found out and respected", async () => {
+it("a window that was configured ten times too large is detected and respected", async () => {
   await using bench = await openLoopFixture();
   const real = 16_000;
   const strict: Reply = (request, signal) => {

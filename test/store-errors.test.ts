@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A connection on which WAL cannot be had. */
+/** A connection that does not support WAL. */
 function withoutWal(message: string): typeof openDatabase {
   return (file, options) => {
     const db = openDatabase(file, options);
@@ -80,7 +80,7 @@ const isRoot = process.getuid?.() === 0;
 describe("a read-only place", () => {
   beforeEach(async () => {
     await seeded();
-    // Modes do not bind the superuser, so the store is then used by a child process of another user.
+    // File modes do not restrict root, so the store is then used by a child process of another user.
     if (isRoot) for (const item of [dir, path]) chownSync(item, 65534, 65534);
   });
   it.each(["folder", "file"])("(%s) can be read and searched, says so, and recovers", async (what) => {
@@ -133,7 +133,7 @@ describe("a full disk", () => {
 });
 
 describe("a lock", () => {
-  it("is waited for without blocking the process, and turns nothing off", async () => {
+  it("is waited for without blocking the process, and disables nothing", async () => {
     await seeded();
     const store = await SqliteSessionStore.open({ path });
     const other = openDatabase(path);
@@ -159,7 +159,7 @@ describe("journal mode", () => {
     db.close();
   });
   it.each(["locking protocol", "not authorized", "disk I/O error"])(
-    "falls back on %j, saying it once a label",
+    "falls back to %j, with one notice per label",
     (cause) => {
       const warnings: string[] = [];
       const db = withoutWal(cause)(path);
@@ -207,7 +207,7 @@ describe("the reason why there is no store", () => {
   });
 });
 
-describe("a worker that dies", () => {
+describe("a worker that crashes", () => {
   let workerFile: string;
   beforeAll(async () => {
     workerFile = await bundle("src/store/worker-entry.ts");

@@ -189,7 +189,7 @@ describe("hermes checkpoints", () => {
     expect((await hermes(["checkpoints", "list"])).stdout).toContain("No checkpoints of");
   });
 
-  it("are not taken unless they are wanted, and wrong ids are explained", async () => {
+  it("are not taken unless enabled, and wrong ids are explained", async () => {
     await damage();
     expect(existsSync(join(home.path, "checkpoints"))).toBe(false);
     const none = await hermes(["checkpoints", "restore", "1", "-y"]);

@@ -39,7 +39,7 @@ const delegate = delegateTool({
     ),
 });
 
-/** Two tool rounds and an answer, for ever, with compactions on the way. */
+/** Two tool rounds and an answer, repeated until it is killed, with compactions in between. */
 const busy: Reply = (request, signal) => {
   const last = request.messages.at(-1);
   const n = request.messages.length;
@@ -59,7 +59,7 @@ const conversation = await openConversation(
 );
 for (let turn = 0; ; turn++) {
   for await (const event of conversation.send(`turn ${turn}`)) {
-    // Straight to the pipe: what was said before a kill -9 has been said.
+    // Written synchronously: the parent gets every line written before a kill -9.
     if (event.type === "message") writeSync(1, `${conversation.sessionId} ${event.id}\n`);
     if (event.type === "tool_started" && event.name === "delegate_task")
       setTimeout(() => writeSync(1, "delegated\n"), 300);

@@ -10,7 +10,7 @@ export interface Packed {
   /** tar: `0` file, `2` link, `3` device, `5` folder. */
   readonly type?: string;
   readonly link?: string;
-  /** zip: what the directory claims instead of the truth. */
+  /** zip: a false uncompressed size. */
   readonly claimedSize?: number;
   readonly localName?: string;
 }

@@ -92,7 +92,7 @@ export function fails(failure: Failure, streamed = ""): Reply {
   };
 }
 
-/** Streams some text and then nothing more, deaf to its signal. */
+/** Streams some text and then hangs, ignoring its signal. */
 export function hangs(streamed = ""): Reply {
   return async function* () {
     if (streamed !== "") yield { type: "text", text: streamed };
@@ -101,12 +101,12 @@ export function hangs(streamed = ""): Reply {
 }
 
 export interface ScriptedProvider extends Provider {
-  /** Every request, deep-frozen by copy. */
+  /** Copies of all requests. */
   readonly asked: ModelRequest[];
   turnsBegun: number;
 }
 
-/** Follows the script, then the last reply for ever; a function may decide by the request. */
+/** Follows the script, then repeats the last reply; a function may decide by the request. */
 export function scripted(script: readonly Reply[]): ScriptedProvider {
   const asked: ModelRequest[] = [];
   return {
@@ -229,7 +229,7 @@ export function partsFor(store: SessionStore, dir: string, overrides: PartOverri
   };
 }
 
-/** A real store in a fresh folder and parts around it; gone when disposed. */
+/** A real store in a fresh folder and parts around it; removed when disposed. */
 export async function openLoopFixture(): Promise<LoopFixture> {
   const dir = await mkdtemp(join(tmpdir(), "hermes-agent-"));
   const store = await openSessionStore({ path: join(dir, "state.db") });

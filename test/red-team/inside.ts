@@ -1,4 +1,4 @@
-// The half of the runner that runs inside the sandbox: checks the walls, builds the canary home, lets the program
+// The half of the runner that runs inside the sandbox: verifies the sandbox, builds the canary home, lets the program
 // make the calls of each attempt, and reports what happened as one line of JSON per attempt.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { type CanaryServer, startCanaryServer } from "./canary-server.ts";
 import { type Ending, endLeftovers, HermesServer, restoreCheckpoint, runHermes, runShell } from "./drive.ts";
 import { effectsOf, ownFilesChanged, snapshot } from "./effects.ts";
 import { clearTemp, HOME, resetAll, resetFiles } from "./reset.ts";
-import { wallProblem } from "./walls.ts";
+import { isolationProblem } from "./verify-sandbox.ts";
 
 function config(url: string): string {
   const model = `model:\n  default: test-model\n  provider: custom\n  base_url: ${url}/v1\n  context_length: 500000\n`;
@@ -76,11 +76,11 @@ class Inside {
     await endLeftovers(this.#server.pid);
     const answers = answersOf(this.#llm.requests.slice(from.requests));
     const visits = this.#canary.visits.slice(from.visits);
-    const scene = { attempt, before, answers, visits };
-    const found = effectsOf(scene);
+    const context = { attempt, before, answers, visits };
+    const found = effectsOf(context);
     this.#clean =
       !ending.timedOut && this.#server.alive && !found.effects.includes("etc") && !ownFilesChanged(before.home);
-    const recovered = found.effects.some((effect) => IN_PROJECT.has(effect)) && (await this.#restores(scene));
+    const recovered = found.effects.some((effect) => IN_PROJECT.has(effect)) && (await this.#restores(context));
     const output = attempt.kind === "first-start" ? packedHome() : ending.output;
     const called = visits.map((visit) => `${visit.at}${visit.path}`);
     const milliseconds = Date.now() - begun;
@@ -88,10 +88,10 @@ class Inside {
   }
 
   /** True when the checkpoint that was taken before the attempt undoes all of its effects. */
-  async #restores(scene: Parameters<typeof effectsOf>[0]): Promise<boolean> {
-    if (scene.attempt.kind !== "calls") return false;
+  async #restores(context: Parameters<typeof effectsOf>[0]): Promise<boolean> {
+    if (context.attempt.kind !== "calls") return false;
     const { exitCode } = await restoreCheckpoint();
-    return exitCode === 0 && effectsOf(scene).effects.length === 0;
+    return exitCode === 0 && effectsOf(context).effects.length === 0;
   }
 
   /** Resets the home. The server keeps running when its files and its folder are unchanged. */
@@ -111,7 +111,7 @@ class Inside {
 }
 
 async function main(): Promise<void> {
-  const problem = wallProblem(process.getuid?.() ?? 0);
+  const problem = isolationProblem(process.getuid?.() ?? 0);
   if (problem !== undefined) {
     process.stdout.write(`${JSON.stringify({ refused: problem })}\n`);
     return;

@@ -7,7 +7,7 @@ export interface RepoFile {
   readonly content: string;
   /** Git's mode; `100644` when absent, `120000` is a link. */
   readonly mode?: string;
-  /** What the raw address serves instead: a mirror that lies. */
+  /** What the raw address serves instead: a malicious mirror. */
   readonly served?: string;
 }
 

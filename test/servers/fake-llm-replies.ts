@@ -11,7 +11,7 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One scripted answer. Made by the functions of `fake-llm.ts`; fields may be combined by hand. */
+/** One scripted answer. Made by the functions of `fake-llm.ts`; fields may be combined. */
 export interface Reply {
   readonly text?: string;
   readonly reasoning?: string;
@@ -285,7 +285,7 @@ function responsesFrames(reply: Reply, index: number, model: string, bill: Usage
   return frames;
 }
 
-/** Where a reply is spoken: the dialect, the position in the conversation, the model named by the request. */
+/** The context of a reply: the dialect, the position in the conversation, the model named by the request. */
 export interface Speech {
   readonly dialect: Dialect;
   readonly index: number;

@@ -36,7 +36,7 @@ export interface FakeLlm {
   enqueue(...replies: Reply[]): void;
   /** Resolves when this many model requests have arrived. */
   arrived(count: number): Promise<void>;
-  /** The sum of all bills: what a ledger should show. */
+  /** The sum of all reported usage: what a ledger should show. */
   billed(): Usage;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function drip(value: string, options: { everyMs: number }): Reply {
   return { text: value, everyMs: options.everyMs };
 }
 
-/** The connection dies after the text, before the end of the stream. */
+/** The connection breaks after the text, before the end of the stream. */
 export function cut(options: { afterText?: string; calls?: readonly ScriptedCall[] } = {}): Reply {
   return { cut: true, text: options.afterText ?? "", ...(options.calls ? { calls: options.calls } : {}) };
 }

@@ -31,7 +31,7 @@ const ENTITIES = ["user_id", "agent_id", "app_id", "run_id"];
 type Stored = { id: string; memory: string; user_id: string; created_at: string; updated_at: string };
 type Answer = [status: number, body: unknown];
 
-/** Who a filter speaks of: `{ user_id }` or `{ AND: [{ user_id }] }`. */
+/** The user that a filter names: `{ user_id }` or `{ AND: [{ user_id }] }`. */
 function userOf(filters: unknown): string | undefined {
   const { AND, user_id } = (filters ?? {}) as { AND?: { user_id?: string }[]; user_id?: string };
   return user_id ?? AND?.find((filter) => filter.user_id)?.user_id;
@@ -67,7 +67,7 @@ function search(body: { [key: string]: unknown }, own: readonly Stored[]): objec
     .map((entry) => ({ ...entry, score: 0.9, metadata: {}, categories: [] }));
 }
 
-/** Version 3 as it is documented: whom a question is about may stand in the filters only, lists come under `results`. */
+/** Version 3 as it is documented: the user of a query is allowed in the filters only, and lists are under `results`. */
 function answerTo(url: string, body: { [key: string]: unknown }, stored: Stored[], older: boolean): Answer {
   const { pathname } = new URL(url, "http://service");
   const [adding, searching, listing] = older

@@ -1,4 +1,4 @@
-// A model server on loopback that records which keys reach it, on every route. Speaks chat completions and Anthropic.
+// A model server on loopback that records which keys reach it, on every route. Supports chat completions and Anthropic Messages.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -87,8 +87,8 @@ describe("files of a guest's answer", () => {
     expect(sentFile(w, GUEST)).toBe("");
     w.telegram.say(OWNER, words);
     await w.telegram.until(() => sentFile(w, OWNER) === "PEACH");
-    writeFileSync(join(w.place, "mine.txt"), "mine");
-    w.telegram.say(GUEST, `MEDIA:${join(w.place, "mine.txt")}`);
+    writeFileSync(join(w.folder, "mine.txt"), "mine");
+    w.telegram.say(GUEST, `MEDIA:${join(w.folder, "mine.txt")}`);
     await w.telegram.until(() => sentFile(w, GUEST) === "mine");
   });
 });
@@ -123,7 +123,7 @@ describe("Telegram", () => {
 
   it("gives a reason when a file is refused in a form that is not Telegram's", async () => {
     const w = await openUsersFixture();
-    const path = join(w.place, "out.csv");
+    const path = join(w.folder, "out.csv");
     writeFileSync(path, "a,b\n");
     w.telegram.foreign = (method) => (method === "sendDocument" ? { detail: "Not Found" } : null);
     w.telegram.say(OWNER, `MEDIA:${path}`);

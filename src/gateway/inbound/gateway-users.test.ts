@@ -29,7 +29,7 @@ afterEach(async () => {
 const configOf = (w: UsersFixture) => readFileSync(join(w.home.path, "config.yaml"), "utf8");
 
 function withData(w: UsersFixture): string {
-  const data = join(w.place, "data");
+  const data = join(w.folder, "data");
   mkdirSync(data);
   writeFileSync(join(data, "keep.txt"), "keep");
   return data;
@@ -137,13 +137,13 @@ describe("a guest's command that needs approval", () => {
     const without = await openUsersFixture({ owners: false });
     without.telegram.say(GUEST, run(`rm -rf ${withData(without)}`));
     expect(await resultIn(without, GUEST)).toContain("no owner");
-    expect(existsSync(join(without.place, "data"))).toBe(true);
+    expect(existsSync(join(without.folder, "data"))).toBe(true);
     const w = await openUsersFixture();
     w.telegram.refuse = (_, chatId) =>
       chatId === String(OWNER) ? [403, "Forbidden: bot can't initiate conversation with a user"] : null;
     w.telegram.say(GUEST, run(`rm -rf ${withData(w)}`));
     expect(await resultIn(w, GUEST)).toContain("owner could not be reached");
-    expect(existsSync(join(w.place, "data"))).toBe(true);
+    expect(existsSync(join(w.folder, "data"))).toBe(true);
   });
 
   it("cannot be pressed by anybody else, and they are told that it is not theirs", async () => {
@@ -328,7 +328,7 @@ describe("what is the owner's", () => {
 
   it("leaves everyday commands of guests alone", async () => {
     const w = await openUsersFixture();
-    writeFileSync(join(w.place, "list.txt"), "b\na\n");
+    writeFileSync(join(w.folder, "list.txt"), "b\na\n");
     w.telegram.say(GUEST, run("sort list.txt | head -1 && ls -l && pwd"));
     expect(await resultIn(w, GUEST)).toContain("list.txt");
     expect(w.telegram.fromBot(OWNER)).toEqual([]);
