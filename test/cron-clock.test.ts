@@ -12,10 +12,10 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 describe("with a clock that the test moves", () => {
   let fixture: SchedulerFixture;
-  const told: string[] = [];
+  const notices: string[] = [];
   beforeEach(() => {
-    fixture = new SchedulerFixture((text) => told.push(text));
-    told.length = 0;
+    fixture = new SchedulerFixture((text) => notices.push(text));
+    notices.length = 0;
   });
   afterEach(() => fixture.remove());
 
@@ -32,7 +32,7 @@ describe("with a clock that the test moves", () => {
       await tick();
       fixture.now = NINE + MINUTE;
       await tick();
-      expect(told.join()).toContain("later than their schedules");
+      expect(notices.join()).toContain("later than their schedules");
       fixture.now = NINE + 2 * MINUTE;
       await tick();
       fixture.now = NINE + 3 * MINUTE;
@@ -87,7 +87,7 @@ describe("with a clock that the test moves", () => {
     const { tick, file } = fixture.open();
     await tick();
     expect((await file.list()).map((entry) => entry.next_run_at)).toEqual([at, iso(NINE + 24 * HOUR + 5_000)]);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 });
 

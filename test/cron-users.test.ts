@@ -17,8 +17,8 @@ const GUEST = { userId: "telegram-user-5", origin: { platform: "telegram", chat_
 const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
 
 /** The tool's answers to the calls, in a conversation of that user, without the lines with hints for the model. */
-async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...wishes: Args[]) {
-  const replies = wishes.map((args) => calls([{ name: "cronjob", args }]));
+async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...toolArguments: Args[]) {
+  const replies = toolArguments.map((args) => calls([{ name: "cronjob", args }]));
   host.llm.enqueue(...replies, text("Done."), text("Title"));
   const { conversation } = await host.app.openConversation({ human: nobody, ...who });
   const results: { success: boolean; [field: string]: unknown }[] = [];
@@ -51,8 +51,13 @@ it("shows and changes only the user's own jobs; the owner sees all", async () =>
 
 it("lets others deliver to their own chat and to home channels only", async () => {
   const targets = ["telegram:42", "telegram:5", "telegram", "origin", "local", "all"];
-  const wishes = targets.map((deliver, at) => ({ action: "create", schedule: "1d", prompt: `Report ${at}`, deliver }));
-  const results = await asked(GUEST, ...wishes);
+  const toolArguments = targets.map((deliver, at) => ({
+    action: "create",
+    schedule: "1d",
+    prompt: `Report ${at}`,
+    deliver,
+  }));
+  const results = await asked(GUEST, ...toolArguments);
   expect(results.map((result) => result.success)).toEqual([false, true, true, true, true, true]);
   expect(String(results[0]?.error)).toContain("owner");
   const [moved] = await asked(GUEST, { action: "update", job_id: "Report 1", deliver: "origin,telegram:42" });

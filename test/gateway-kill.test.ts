@@ -50,12 +50,12 @@ async function kill(): Promise<void> {
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The mark of a question; the scripted model repeats it. */
-const markOf = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";
+const findMark = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";
 
 function answers(chat: number): string[] {
   return telegram
     .fromBot(chat)
-    .map((message) => markOf(message.text))
+    .map((message) => findMark(message.text))
     .filter((mark) => mark !== "");
 }
 
@@ -72,7 +72,7 @@ describe("kill -9 of the gateway", () => {
       strict: false,
       script: (request) => {
         const asked = request.messages.filter((message) => message.role === "user").at(-1);
-        return text(`Answer to ${markOf(String(asked?.text ?? ""))}`);
+        return text(`Answer to ${findMark(String(asked?.text ?? ""))}`);
       },
     });
     home.useModel(

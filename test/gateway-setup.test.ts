@@ -20,7 +20,7 @@ afterEach(async () => {
   home.remove();
 });
 
-function person(...args: string[]) {
+function openTerminal(...args: string[]) {
   const env = {
     PATH: process.env.PATH ?? "",
     HOME: home.path,
@@ -45,7 +45,7 @@ function person(...args: string[]) {
 }
 
 it("asks for what is needed, keeps the token off the screen, and signs in", { timeout: 90_000 }, async () => {
-  const ada = person("gateway", "setup");
+  const ada = openTerminal("gateway", "setup");
   try {
     await ada.sees("Number or name");
     ada.types("1");

@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function homeOf(env: { [name: string]: string } = {}) {
+function createHome(env: { [name: string]: string } = {}) {
   return openHome([], { env: { HERMES_HOME: folder, ...env }, cwd: folder, platform: "linux", homedir: folder }).home;
 }
 
@@ -36,7 +36,7 @@ async function openProvider(
   entries: object = {},
 ): Promise<MemoryProvider> {
   writeFileSync(join(folder, "config.yaml"), JSON.stringify({ memory: { provider: name }, plugins: { entries } }));
-  const home = homeOf(env);
+  const home = createHome(env);
   const { config } = await openSettings(home).load();
   const host = await openPluginHost(home, config, { notice: () => undefined });
   hosts.push(host);
@@ -224,7 +224,7 @@ describe("holographic", () => {
         plugins: { "hermes-memory-store": { default_trust: 0.8 } },
       }),
     );
-    const home = homeOf();
+    const home = createHome();
     const { config, warnings } = await openSettings(home).load();
     expect(warnings).toEqual([]);
     const host = await openPluginHost(home, config, { notice: () => undefined });
@@ -333,7 +333,7 @@ describe("mem0", () => {
   });
 
   it("is set up, reported and switched off", async () => {
-    const home = homeOf(env());
+    const home = createHome(env());
     const actions = openMemoryActions(home);
     const setup = await actions.setup("mem0");
     expect(setup.fields.map((field) => field.key)).toEqual(["api_key", "user_id", "agent_id", "rerank"]);
@@ -343,7 +343,7 @@ describe("mem0", () => {
     const status = await actions.status();
     expect(status).toMatchObject({ provider: "mem0", state: "ready" });
     expect(status.providers.map((row) => row.name).sort()).toEqual(["holographic", "mem0"]);
-    const keyless = await openMemoryActions(homeOf()).status();
+    const keyless = await openMemoryActions(createHome()).status();
     expect(keyless.state).toContain("not set up");
     expect(await actions.off()).toBe(true);
     expect((await actions.status()).provider).toBe("");
@@ -352,7 +352,7 @@ describe("mem0", () => {
 });
 
 it("erases notes only on an explicit request", async () => {
-  const home = homeOf();
+  const home = createHome();
   mkdirSync(join(folder, "memories"));
   for (const name of ["MEMORY.md", "USER.md"]) writeFileSync(join(folder, "memories", name), "something");
   expect(await openMemoryActions(home).reset("user")).toEqual([join(folder, "memories", "USER.md")]);

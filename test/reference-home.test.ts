@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionIndex } from "../src/gateway/inbound/session-index.ts";
 import { runHermes } from "./kit/run-hermes.ts";
-import { findReference, type Reference, resultOf } from "./reference/reference.ts";
+import { findReference, type Reference, unwrapResult } from "./reference/reference.ts";
 
 const found = findReference();
 const missing = "missing" in found ? found.missing : found.noCli;
@@ -26,7 +26,7 @@ async function hermes(args: readonly string[], stdin?: string): Promise<string> 
 
 /** One answer of the reference. */
 async function ask<T>(call: string, args: { [name: string]: unknown } = {}): Promise<T> {
-  return resultOf<T>((await reference.run(home, [{ call, args }]))[0]);
+  return unwrapResult<T>((await reference.run(home, [{ call, args }]))[0]);
 }
 
 const file = (name: string) => readFileSync(join(home, name), "utf8");

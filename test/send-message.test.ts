@@ -267,7 +267,7 @@ describe("after reading untrusted text", () => {
     const home = tempHome();
     ends.push(() => home.remove());
     const questions: string[] = [];
-    const person = (choice: "once" | "deny"): Human => ({
+    const answering = (choice: "once" | "deny"): Human => ({
       ...nobody,
       present: true,
       approve: async (request) => {
@@ -281,10 +281,10 @@ describe("after reading untrusted text", () => {
     expect(one.sent).toEqual(["the secret plan"]);
     const two = tool(home.path);
     expect(await two.tool.run(args, context(nobody, true))).toMatchObject({ failed: true });
-    expect(await two.tool.run(args, context(person("deny"), true))).toMatchObject({ failed: true });
+    expect(await two.tool.run(args, context(answering("deny"), true))).toMatchObject({ failed: true });
     expect(two.sent).toEqual([]);
     const three = tool(home.path);
-    await three.tool.run(args, context(person("once"), true));
+    await three.tool.run(args, context(answering("once"), true));
     expect(three.sent).toEqual(["the secret plan"]);
     expect(questions.at(-1)).toContain("would write to telegram:5 after reading untrusted text");
   });

@@ -15,14 +15,14 @@ export interface Packed {
   readonly localName?: string;
 }
 
-const bytesOf = (content: string | Uint8Array = ""): Buffer => Buffer.from(content as Uint8Array);
+const toBytes = (content: string | Uint8Array = ""): Buffer => Buffer.from(content as Uint8Array);
 
 export function makeZip(members: readonly Packed[]): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
   for (const member of members) {
-    const raw = bytesOf(member.content);
+    const raw = toBytes(member.content);
     const packed = deflateRawSync(raw);
     const name = Buffer.from(member.path);
     const localName = Buffer.from(member.localName ?? member.path);
@@ -63,7 +63,7 @@ export function makeZip(members: readonly Packed[]): Buffer {
 export function makeTar(members: readonly Packed[]): Buffer {
   const blocks: Buffer[] = [];
   for (const member of members) {
-    const body = bytesOf(member.content);
+    const body = toBytes(member.content);
     const header = Buffer.alloc(512);
     header.write(member.path, 0, 100, "utf8");
     header.write(`${(member.mode ?? 0o644).toString(8).padStart(7, "0")}\0`, 100);

@@ -194,7 +194,7 @@ export function toolBox(tools: readonly Tool[]): ToolBox {
   };
 }
 
-export const deafSide: SideModel = {
+export const hangingSide: SideModel = {
   ask: async () => ({ ok: false, failure: { kind: "not_configured", message: "no side model" } }),
   contextLength: async () => 100_000,
 };
@@ -222,7 +222,7 @@ export function partsFor(store: SessionStore, dir: string, overrides: PartOverri
     memory: noMemory,
     hooks: noHooks,
     human: nobody,
-    side: deafSide,
+    side: hangingSide,
     systemPrompt: async () => "You are a test.",
     settings: { source: "cli", cwd: dir, spillDir: join(dir, "spill"), titles: false, ...settings },
     ...rest,
@@ -253,7 +253,7 @@ export async function collect(events: AsyncIterable<AgentEvent>): Promise<AgentE
 export type Ended = Extract<AgentEvent, { type: "ended" }>;
 
 /** The one `ended` of a turn; throws when there is none, more than one, or something after it. */
-export function endOf(events: readonly AgentEvent[]): Ended {
+export function findEnd(events: readonly AgentEvent[]): Ended {
   const ends = events.filter((event): event is Ended => event.type === "ended");
   const [end] = ends;
   if (end === undefined || ends.length !== 1 || events.at(-1) !== end)

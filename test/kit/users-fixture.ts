@@ -63,7 +63,7 @@ export async function questionIn(w: GatewayFixture, chat: number): Promise<FakeM
   return find() as FakeMessage;
 }
 
-export const buttonOf = (question: FakeMessage, choice: string): string =>
+export const findButton = (question: FakeMessage, choice: string): string =>
   RegExp(`ea:${choice}:\\w+`).exec(question.markup)?.[0] ?? "";
 
 /** The result of the tool call, as the chat shows it. */

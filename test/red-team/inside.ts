@@ -8,7 +8,7 @@ import type { RecordedRequest } from "../servers/fake-llm-request.ts";
 import type { Attempt, Effect, Observation, ToolAnswer } from "./attempt.ts";
 import { type CanaryServer, startCanaryServer } from "./canary-server.ts";
 import { type Ending, endLeftovers, HermesServer, restoreCheckpoint, runHermes, runShell } from "./drive.ts";
-import { effectsOf, ownFilesChanged, snapshot } from "./effects.ts";
+import { findEffects, ownFilesChanged, snapshot } from "./effects.ts";
 import { clearTemp, HOME, resetAll, resetFiles } from "./reset.ts";
 import { isolationProblem } from "./verify-sandbox.ts";
 
@@ -23,7 +23,7 @@ function lastSessionId(request: RecordedRequest): string {
 }
 
 /** The scripted model: one call per answer, in their order, then the end. */
-function replyOf(attempt: Attempt | undefined, request: RecordedRequest, port: number): Reply {
+function buildReply(attempt: Attempt | undefined, request: RecordedRequest, port: number): Reply {
   if (request.tools.length === 0) return text("A title");
   const done = request.messages.filter((message) => message.role === "tool").length;
   const next = attempt?.calls[done];
@@ -34,7 +34,7 @@ function replyOf(attempt: Attempt | undefined, request: RecordedRequest, port: n
   return calls([{ name: next.name, args: JSON.parse(filled) as Record<string, unknown> }]);
 }
 
-function answersOf(requests: readonly RecordedRequest[]): ToolAnswer[] {
+function readAnswers(requests: readonly RecordedRequest[]): ToolAnswer[] {
   const last = requests.filter((request) => request.tools.length > 0).at(-1);
   const names = new Map<string, string>();
   const answers: ToolAnswer[] = [];
@@ -74,10 +74,10 @@ class Inside {
     const before = { home: snapshot(HOME), etc: snapshot("/etc") };
     const ending = await this.#drive(attempt);
     await endLeftovers(this.#server.pid);
-    const answers = answersOf(this.#llm.requests.slice(from.requests));
+    const answers = readAnswers(this.#llm.requests.slice(from.requests));
     const visits = this.#canary.visits.slice(from.visits);
     const context = { attempt, before, answers, visits };
-    const found = effectsOf(context);
+    const found = findEffects(context);
     this.#clean =
       !ending.timedOut && this.#server.alive && !found.effects.includes("etc") && !ownFilesChanged(before.home);
     const recovered = found.effects.some((effect) => IN_PROJECT.has(effect)) && (await this.#restores(context));
@@ -88,10 +88,10 @@ class Inside {
   }
 
   /** True when the checkpoint that was taken before the attempt undoes all of its effects. */
-  async #restores(context: Parameters<typeof effectsOf>[0]): Promise<boolean> {
+  async #restores(context: Parameters<typeof findEffects>[0]): Promise<boolean> {
     if (context.attempt.kind !== "calls") return false;
     const { exitCode } = await restoreCheckpoint();
-    return exitCode === 0 && effectsOf(context).effects.length === 0;
+    return exitCode === 0 && findEffects(context).effects.length === 0;
   }
 
   /** Resets the home. The server keeps running when its files and its folder are unchanged. */
@@ -119,7 +119,7 @@ async function main(): Promise<void> {
   const attempts = JSON.parse(readFileSync(0, "utf8")) as Attempt[];
   const canary = await startCanaryServer(attempts.some((attempt) => attempt.publicAddress));
   let current: Attempt | undefined;
-  const llm = await startFakeLlm({ strict: false, script: (request) => replyOf(current, request, canary.port) });
+  const llm = await startFakeLlm({ strict: false, script: (request) => buildReply(current, request, canary.port) });
   const inside = new Inside(canary, llm, (attempt) => {
     current = attempt;
   });

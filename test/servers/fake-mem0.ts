@@ -20,7 +20,7 @@ export interface FakeMem0 {
 
 const KEY = "m0-test-key";
 
-async function bodyOf(request: IncomingMessage): Promise<{ [key: string]: unknown }> {
+async function readBody(request: IncomingMessage): Promise<{ [key: string]: unknown }> {
   let text = "";
   for await (const chunk of request) text += chunk;
   return JSON.parse(text || "{}");
@@ -32,7 +32,7 @@ type Stored = { id: string; memory: string; user_id: string; created_at: string;
 type Answer = [status: number, body: unknown];
 
 /** The user that a filter names: `{ user_id }` or `{ AND: [{ user_id }] }`. */
-function userOf(filters: unknown): string | undefined {
+function findUser(filters: unknown): string | undefined {
   const { AND, user_id } = (filters ?? {}) as { AND?: { user_id?: string }[]; user_id?: string };
   return user_id ?? AND?.find((filter) => filter.user_id)?.user_id;
 }
@@ -76,7 +76,7 @@ function answerTo(url: string, body: { [key: string]: unknown }, stored: Stored[
   if (pathname === adding) return add(body, stored, older);
   if (pathname !== searching && pathname !== listing) return [404, { detail: "Not found." }];
   if (ENTITIES.some((name) => name in body)) return [400, { error: "entity ids belong into filters" }];
-  const user = userOf(body.filters);
+  const user = findUser(body.filters);
   if (!user) return [400, { error: "filters must name a user, agent, app or run" }];
   const own = stored.filter((entry) => entry.user_id === user);
   if (pathname === listing) return [200, { count: own.length, next: null, previous: null, results: own }];
@@ -91,7 +91,7 @@ export async function startFakeMem0(): Promise<FakeMem0> {
   const state = { status: 200, delayMs: 0, older: false };
 
   const server = createServer(async (request, response) => {
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     const path = request.url ?? "";
     requests.push({ path, body });
     await new Promise((resolve) => setTimeout(resolve, state.delayMs));

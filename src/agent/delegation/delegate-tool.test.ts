@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   call,
   collect,
-  endOf,
+  findEnd,
   hangs,
   type LoopFixture,
   openLoopFixture,
@@ -87,7 +87,15 @@ async function delegate(
   const conversation = await openConversation(bench.parts({ provider, tools: [tool, plain("read_file")], settings }));
   const events = await collect(conversation.send("go"));
   const result = conversation.messages.findLast((message) => message.role === "tool");
-  return { specs, hooked, told, events, conversation, end: endOf(events), answer: JSON.parse(textOf(result?.content)) };
+  return {
+    specs,
+    hooked,
+    told,
+    events,
+    conversation,
+    end: findEnd(events),
+    answer: JSON.parse(textOf(result?.content)),
+  };
 }
 
 describe("delegate_task", () => {
@@ -175,7 +183,7 @@ describe("delegate_task", () => {
       conversation.interrupt();
     }
     expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-    expect(endOf(events).end).toBe("interrupted");
+    expect(findEnd(events).end).toBe("interrupted");
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect((await bench.store.getConversation(childSession)).at(-1)).toMatchObject({ content: "thinking" });
   });

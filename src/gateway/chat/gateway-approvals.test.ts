@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { closeGateways, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import {
-  buttonOf,
   call,
+  findButton,
   GUEST,
   OWNER,
   openUsersFixture,
@@ -39,8 +39,8 @@ describe("an approval question", () => {
       expect(question.text).toContain("rm -rf data");
       expect(question.text.length).toBeLessThan(4_096);
       expect(sentFile(w, OWNER)).toBe(`${long}\n`);
-      expect(buttonOf(question, "once")).not.toBe("");
-      w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+      expect(findButton(question, "once")).not.toBe("");
+      w.telegram.press(OWNER, question, findButton(question, "deny"));
       await resultIn(w, user);
     },
   );
@@ -53,7 +53,7 @@ describe("an approval question", () => {
     const before = w.telegram.fromBot(OWNER).filter(({ id }) => id < question.id);
     const shown = before.map(({ text }) => text.replaceAll(/\s|\(\d\/\d\)/g, "")).join("");
     expect(shown).toContain(long.replaceAll(/\s/g, ""));
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     await resultIn(w, OWNER);
   });
 
