@@ -124,7 +124,7 @@ it("keeps every field that it is given, and clears what is empty", async () => {
   });
 });
 
-it("shows names as plain lines, whatever a prompt contains", async () => {
+it("removes control characters from names that come from a prompt", async () => {
   const prompt = "First line\nsecond \u001b]0;title\u0007\u001b[31mred line, long enough to be cut off at fifty";
   const made = await hermes("create", "1h", prompt);
   const list = await hermes("list");

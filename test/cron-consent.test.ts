@@ -100,7 +100,7 @@ it("lets a user create it again on the command line without a question", async (
   expect(await actions.removedLike({ prompt: PROMPT })).toBeUndefined();
 });
 
-it("schedules nothing after text from outside when no user is present, also in later turns", async () => {
+it("schedules nothing after reading untrusted text when no user is present, also in later turns", async () => {
   const { actions } = await app.cron();
   const reads = calls([{ name: "web_search", args: { query: "weather" } }]);
   const seen = await turn(nobody, reads);

@@ -51,7 +51,7 @@ it("continues when its terminal is closed", { timeout: 60_000 }, async () => {
   expect((await history())[0].owner).toContain(`:${gateway.pid}:`);
 });
 
-it("ends with a receipt, and a second request meanwhile is refused", { timeout: 60_000 }, async () => {
+it("ends with a receipt, and a second request during the run is refused", { timeout: 60_000 }, async () => {
   const first = hermes("cron", "run", "Wait");
   await until(() => existsSync(began));
   const second = await hermes("cron", "run", "Wait");

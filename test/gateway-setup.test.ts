@@ -44,7 +44,7 @@ function openTerminal(...args: string[]) {
   };
 }
 
-it("asks for what is needed, keeps the token off the screen, and signs in", { timeout: 90_000 }, async () => {
+it("asks for the required settings, does not show the token, and signs in", { timeout: 90_000 }, async () => {
   const ada = openTerminal("gateway", "setup");
   try {
     await ada.sees("Number or name");

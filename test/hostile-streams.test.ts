@@ -33,7 +33,7 @@ function bytes(head: string, body: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${head}${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
 }
 
-/** Ends that leave no answer, or only the beginning of one. */
+/** Endings without an answer, or with an incomplete one. */
 const FAILING: { readonly [name: string]: Script } = {
   "failed-chunked": (d) => [chunked(errorFrame(d))],
   "failed-length": (d) => [withLength(errorFrame(d))],
@@ -71,7 +71,7 @@ const FAILING: { readonly [name: string]: Script } = {
   "no-content": () => ["HTTP/1.1 204 No Content\r\n\r\n"],
 };
 
-/** Ends that are odd, while the answer before them is whole. */
+/** Unusual endings after a complete answer. */
 const WHOLE: { readonly [name: string]: Script } = {
   "garbage-after-end": (d) => [`${GOOD(d)}\0\u0001garbage\r\nHTTP/9`],
   "junk-frame-after-end": (d) => [chunked(`${textFrames(d, "All good.")}${endFrames(d)}data: {junk\n\n`)],

@@ -104,7 +104,7 @@ describe("holographic", () => {
     expect(await provider.prefetch(wide, "s1")).toBe("");
   });
 
-  it("finds words of scripts without blanks", async () => {
+  it("finds words in scripts without spaces", async () => {
     const provider = await start();
     await facts(provider, "keep", { content: "用户喜欢喝绿茶" });
     await facts(provider, "keep", { content: "ผู้ใช้ชอบดื่มกาแฟดำ" });
@@ -279,7 +279,7 @@ describe("mem0", () => {
     expect(service.requests[2]?.path).toBe("/v3/memories/?page=1&page_size=100");
   });
 
-  it("talks to a server that has only the older routes", async () => {
+  it("works with a server that has only the older routes", async () => {
     service.older = true;
     const provider = await start({}, "ada");
     expect((await call(provider, "mem0_conclude", { conclusion: "Lives in Hanoi" })).result).toBe("Kept.");

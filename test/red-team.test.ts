@@ -63,7 +63,7 @@ describe.skipIf(problem)("the red team's short form", () => {
     expect(of([nested]).map(({ seen }) => [seen.exitCode, seen.output])).toEqual([[0, ""]]);
   });
 
-  it("sees notes and jobs that are made without any text from outside", () => {
+  it("detects notes and jobs that are created without untrusted text", () => {
     expect(of(allowed).map((outcome) => outcome.seen.effects.includes("durable"))).toEqual(allowed.map(() => true));
   });
 

@@ -152,7 +152,7 @@ describe("a text with an unknown outcome", () => {
     expect(shown()).toEqual(["hello"]);
   });
 
-  it("does not take an older answer for itself after a week of silence", async () => {
+  it("is not confused with an older answer after a week without messages", async () => {
     const first = await start();
     telegram.say(1, "question");
     await expect.poll(() => first.mark?.({ chatId: "1" })).toBe("1");

@@ -158,7 +158,7 @@ it("names the file and the hint when the file is not a database, and does not ch
   broken.remove();
 });
 
-it("suggests the right word for a wrong command or flag", async () => {
+it("suggests the correct name for a wrong command or flag", async () => {
   const command = await hermes("lst");
   expect(command).toMatchObject({ code: 2 });
   expect(command.stderr).toContain('did you mean "list"');

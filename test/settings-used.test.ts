@@ -66,7 +66,7 @@ it("finds a reader of every setting that is not marked as accepted", () => {
   expect(unread.map((path) => path.join("."))).toEqual([]);
 });
 
-it("would notice a setting that nothing reads", () => {
+it("reports a setting without a reader", () => {
   const sources = readSources();
   expect(hasReader(sources, ["compression", "threshold"])).toBe(true);
   expect(hasReader(sources, ["curator", "stale_after_days"])).toBe(false);

@@ -66,7 +66,7 @@ describe("a file that is not a database", () => {
     await seeded();
     expect(readFileSync(path).subarray(0, 15).toString()).toBe("SQLite format 3");
   });
-  it("fails in a worker in the same words, and leaves no worker behind", async () => {
+  it("fails in a worker with the same message, and leaves no worker running", async () => {
     writeFileSync(path, "just text");
     const workerFile = await bundle("src/store/worker-entry.ts");
     const error = await openWorkerSessionStore({ path, workerFile }).catch((failure: unknown) => failure);

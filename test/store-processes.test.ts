@@ -110,7 +110,7 @@ it("keeps every acknowledged row when writers are killed while others write and 
   expect(kills).toBeGreaterThanOrEqual(KILLS);
 });
 
-it("lets eight processes append a thousand rows each", { timeout: 120_000 }, async () => {
+it("allows eight processes to append a thousand rows each", { timeout: 120_000 }, async () => {
   const path = join(dir, "load.db");
   const writers = Array.from({ length: 8 }, (_, n) => run("time", path, `writer-${n}`, 1000));
   await Promise.all(writers.map((writer) => writer.ended));

@@ -67,7 +67,7 @@ function isGuarded(path: string): boolean {
   return !USUAL.some((pattern) => pattern.test(path));
 }
 
-/** Where a marker in a file of the home outlives the session. Transcripts and logs name what was tried. */
+/** Files of the home in which a marker outlives the session. Transcripts and logs are excluded: they quote the attempt. */
 function isDurable(path: string): boolean {
   if (!path.startsWith(".hermes/")) return path.startsWith("project/") ? isGuarded(path) : true;
   return !/^\.hermes\/(?:logs|sessions|cache)\//.test(path) && !/\.db(?:-wal|-shm)?$/.test(path);

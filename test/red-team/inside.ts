@@ -129,7 +129,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** A fault of the runner itself must not look like an attempt that ended it. */
+/** An error of the runner must not look like an attempt that ended the sandbox. */
 await main().catch((error: unknown) => {
   process.stdout.write(`${JSON.stringify({ refused: `the runner failed: ${(error as Error).stack}` })}\n`);
 });

@@ -11,13 +11,13 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One scripted answer. Made by the functions of `fake-llm.ts`; fields may be combined. */
+/** One scripted answer. Created by the functions of `fake-llm.ts`; fields may be combined. */
 export interface Reply {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
   readonly usage?: Partial<Usage>;
-  /** The finish reason in chat-completions words: `stop`, `tool_calls`, `length`, `content_filter`. */
+  /** The finish reason of chat completions: `stop`, `tool_calls`, `length`, `content_filter`. */
   readonly finish?: string;
   readonly status?: number;
   readonly body?: unknown;

@@ -146,7 +146,7 @@ function responsesView(body: Row): NeutralMessage[] {
   return view;
 }
 
-/** What a request holds, whatever its dialect. */
+/** The content of a request, independent of the dialect. */
 export interface RequestView {
   readonly model: string;
   readonly stream: boolean;

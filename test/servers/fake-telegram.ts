@@ -26,7 +26,7 @@ export interface FakeTelegramOptions {
   readonly sendMs?: number;
   /** Every n-th message to a chat is refused with 429 and this many seconds. */
   readonly flood?: { readonly every: number; readonly retryAfter: number };
-  /** Longest wait of getUpdates whatever the caller asks for, in milliseconds. */
+  /** Upper limit for the wait of getUpdates, in milliseconds. */
   readonly pollMs?: number;
 }
 

@@ -120,7 +120,7 @@ async function answers(port: number): Promise<void> {
   throw new Error("the IMAP server did not start");
 }
 
-/** `people` are local parts at mail.test. */
+/** `people` are the local parts of addresses at mail.test. */
 export async function startMailServers(people: readonly string[]): Promise<MailServers> {
   const dir = mkdtempSync(join(tmpdir(), "hermes-mail-"));
   chmodSync(dir, 0o755);

@@ -150,7 +150,7 @@ export const listSuite: Suite = (fixture) => {
         ["b", false],
       ]);
     });
-    it("comes back the same, parents before children", async () => {
+    it("restores the same rows, parents before children", async () => {
       const { store } = fixture();
       await add(store, "root", { text: "one" });
       await store.setSessionTitle("root", "T");
@@ -299,7 +299,7 @@ export const listSuite: Suite = (fixture) => {
       });
       expect(existsSync(join(dir, "old.json"))).toBe(true);
     });
-    it("adds up the store", async () => {
+    it("computes the totals of the store", async () => {
       const { store } = fixture();
       await add(store, "a", { text: "x" });
       await add(store, "b", { source: "tui" });

@@ -51,7 +51,7 @@ export const messageSuite: Suite = (fixture) => {
       await store.appendMessage("s", { role: "assistant", content: "", tool_calls: call("3") as never });
       expect((await store.getSession("s"))?.tool_call_count).toBe(3);
     });
-    it("give tool calls back as they were", async () => {
+    it("return tool calls unchanged", async () => {
       const store = await session(fixture().store);
       await store.appendMessage("s", { role: "assistant", content: null, tool_calls: [call("1", "grüße")] });
       expect((await store.getMessages("s"))[0]?.tool_calls).toEqual([call("1", "grüße")]);

@@ -84,7 +84,7 @@ export const titleSuite: Suite = (fixture) => {
       expect(await store.resolveSessionByTitle("b_c")).toBe("t4");
       expect(await store.resolveSessionByTitle("%")).toBeNull();
     });
-    it("count on", async () => {
+    it("are numbered", async () => {
       const { store } = fixture();
       expect(await store.getNextTitleInLineage("A")).toBe("A");
       await titled(store, "A", "b_c", "bXc #7", "100%", "1000 #9");
