@@ -81,7 +81,7 @@ describe("holographic", () => {
     const provider = await start();
     const content = "Ada deploys with Nomad on Fridays";
     const kept = await facts(provider, "keep", { content, category: "project" });
-    expect((await facts(provider, "keep", { content })).kept).toBe("it was known already");
+    expect((await facts(provider, "keep", { content })).kept).toBe("it was already stored");
     const found = await facts(provider, "search", { query: "how did Ada deploy?" });
     expect(found.facts).toMatchObject([
       { fact_id: kept.fact_id, trust: 0.5, source: "session s1", category: "project" },

@@ -23,7 +23,7 @@ function lastRun(job: Job): string {
   return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${note}`;
 }
 
-/** Id and name, and the other facts below; for terminals too narrow for the table. */
+/** Id and name on one line, the details below; for terminals too narrow for the table. */
 function jobLines(terminal: Terminal, job: Job): string {
   const due = job.enabled && job.next_run_at !== null ? `next ${short(job.next_run_at)}` : "";
   const last = job.last_run_at === null ? "" : `last ${lastRun(job)}`;

@@ -259,12 +259,12 @@ const FIELDS: { readonly [name: string]: CliOption } = {
     type: "string",
     multiple: true,
     value: "ID",
-    help: "Provide the newest result of that job (repeatable)",
+    help: "Include the newest result of that job (repeatable)",
   },
   toolset: { type: "string", multiple: true, value: "NAME", help: "Only these toolsets (repeatable)" },
   tz: { type: "string", value: "ZONE", help: "IANA zone of a cron schedule (the configured one)" },
   "catch-up": { type: "string", value: "HOW", help: "Missed runs: skip, latest or all (skip)" },
-  "catch-up-limit": { type: "string", value: "N", help: "Most runs that `all` makes up for (10)" },
+  "catch-up-limit": { type: "string", value: "N", help: "Maximum number of missed runs to start with `all` (10)" },
 };
 
 const EDIT_ONLY: { readonly [name: string]: CliOption } = {

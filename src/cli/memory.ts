@@ -97,7 +97,7 @@ async function off(context: CliContext): Promise<number> {
   if (context.values.json) context.terminal.out(JSON.stringify({ changed }));
   else
     context.terminal.out(
-      changed ? "Only the built-in notes are used now; the provider's data stays." : "No provider was on.",
+      changed ? "Only the built-in notes are used now; the provider's data stays." : "No provider was in use.",
     );
   return 0;
 }

@@ -18,7 +18,7 @@ import {
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
 
 const PLATFORM: { readonly platform: CliOption } = {
-  platform: { type: "string", value: "NAME", help: "Whose tools: cli (default), telegram, cron …" },
+  platform: { type: "string", value: "NAME", help: "The platform: cli (default), telegram, cron …" },
 };
 
 /** Opens the program for one operation. */

@@ -45,7 +45,7 @@ export interface TransportCall {
   readonly quirks: ProviderQuirks;
   readonly signal: AbortSignal;
   readonly timeouts: TransportLimits;
-  /** How long cached prefixes should live, where marks are used. Default 5m. */
+  /** How long cached prefixes are kept, where marks are used. Default 5m. */
   readonly cacheTtl?: "5m" | "1h" | undefined;
   readonly amend?: Amendments | undefined;
   /** Replaces the client over node:http. */

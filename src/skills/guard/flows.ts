@@ -91,7 +91,7 @@ const PHISHES = rule(
 );
 
 /** Words that harmless programs write literally. */
-const TELLTALES: readonly RegExp[] = [
+const LITERAL_WORDS: readonly RegExp[] = [
   /\bcurl\b/i,
   /\bwget\b/i,
   /\b(?:bash|zsh|\/bin\/sh)\b/i,
@@ -111,7 +111,7 @@ const TELLTALES: readonly RegExp[] = [
 ];
 
 function assembledWords(program: Program): Hit[] {
-  const hidden = TELLTALES.filter((word) => !word.test(program.raw));
+  const hidden = LITERAL_WORDS.filter((word) => !word.test(program.raw));
   const found = program.lines.find(({ text }) => hidden.some((word) => word.test(text)));
   return found ? [{ ...ASSEMBLED, ...found }] : [];
 }
