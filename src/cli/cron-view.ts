@@ -157,7 +157,7 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
       ),
     ),
     ...status.aside.map((job) =>
-      terminal.style("yellow", `Put aside: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
+      terminal.style("yellow", `Stopped by an error: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
     ),
     ...status.running.map((run) => `Running: ${run.jobName}, since ${inZone(run.startedAt ?? run.claimedAt, zone)}`),
   ].filter((line) => line !== "");

@@ -153,7 +153,7 @@ async function wizard(context: CliContext, chosen: PlatformState): Promise<numbe
       return 0;
     }
     if (!(await terminal.confirm("Try again?"))) return 1;
-    // The values given above are set now and can be kept.
+    // The values just entered are stored now; the next round offers to keep them.
     platform = byName(await platformStates(home), platform.name);
   }
 }

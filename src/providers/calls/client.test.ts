@@ -250,7 +250,7 @@ describe("keys", () => {
     expect((await credentials.list("custom:a", [])).map((entry) => entry.requestCount)).toEqual([2, 2]);
   });
 
-  test("a failure on the fallback never touches the primary's keys", async () => {
+  test("a failure of the fallback does not change the primary's keys", async () => {
     const b = await server({ script: () => status(401) });
     const a = await server({ script: () => status(500) });
     const made = await client({

@@ -93,7 +93,7 @@ export interface Transport {
 
 /**
  * `http`: an answer with an error status. `stream_error`: an error event inside a stream. `cut`: the stream ended
- * before the answer was complete. `malformed`: an answer that is not of the dialect. `network`: no connection, or it
+ * before the answer was complete. `malformed`: an answer that is not valid in the dialect. `network`: no connection, or it
  * broke before an answer. The others name the limit that ran out; `aborted` is the caller's signal.
  */
 export type TransportErrorKind =

@@ -53,7 +53,7 @@ describe("structure", () => {
       [skill, { path: "references/x", content: "", link: { target: "gone", state: "broken" } }],
       "caution",
     ],
-    ["a path that climbs", [skill, { path: "../x.md", content: "x" }], "dangerous"],
+    ["a path with parent folders", [skill, { path: "../x.md", content: "x" }], "dangerous"],
     ["an archive", [skill, { path: "assets/a.zip", content: "PK" }], "caution"],
     ["a large file", [skill, { path: "references/big.md", content: "x".repeat(300_000) }], "caution"],
     [
@@ -67,7 +67,7 @@ describe("structure", () => {
       [skill, { path: "scripts/x.sh", content: "#!/bin/sh\n", mode: 0o104755 }],
       "dangerous",
     ],
-    ["an harmless script", [skill, { path: "scripts/x.sh", content: "#!/bin/sh\nls\n", mode: 0o100755 }], "safe"],
+    ["a harmless script", [skill, { path: "scripts/x.sh", content: "#!/bin/sh\nls\n", mode: 0o100755 }], "safe"],
     [
       "an harmless picture",
       [skill, { path: "assets/logo.png", content: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]) }],

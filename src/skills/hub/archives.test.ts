@@ -89,8 +89,8 @@ describe("malicious zip archives are refused", () => {
       ]),
     ],
     ["many entries", makeZip(Array.from({ length: LIMITS.files * 4 + 1 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut file", makeZip(valid).subarray(0, 60)],
-    ["no archive at all", Buffer.from("PK\u0003\u0004 hello")],
+    ["a truncated file", makeZip(valid).subarray(0, 60)],
+    ["a file that is not an archive", Buffer.from("PK\u0003\u0004 hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackZip(bytes)).rejects.toThrow(HubRefusal);
   });
@@ -106,9 +106,9 @@ describe("malicious tar archives are refused", () => {
     ["a bomb by ratio", makeTarGz([{ path: "zeros", content: Buffer.alloc(LIMITS.file - 1) }])],
     ["a bomb by size", gzipSync(Buffer.alloc(LIMITS.total * 4))],
     ["many entries", makeTarGz(Array.from({ length: LIMITS.files * 5 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut archive", gzipSync(makeTar(valid).subarray(0, 700))],
+    ["a truncated archive", gzipSync(makeTar(valid).subarray(0, 700))],
     ["a damaged header", gzipSync(Buffer.concat([Buffer.from("garbage"), makeTar(valid)]))],
-    ["no archive at all", Buffer.from("hello")],
+    ["a file that is not an archive", Buffer.from("hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackTar(bytes)).rejects.toThrow(HubRefusal);
   });
