@@ -317,7 +317,7 @@ describe("mem0", () => {
     for (let round = 0; round < 5; round++)
       expect((await call(provider, "mem0_search", { query: "x" })).error).toContain("503");
     const rested = await call(provider, "mem0_search", { query: "x" });
-    expect(rested.error).toMatch(/next try is in 1[12]\d s/);
+    expect(rested.error).toMatch(/next attempt is in 1[12]\d s/);
     expect(service.requests).toHaveLength(5);
     expect(await provider.prefetch("anything", "s1")).toBe("");
   });
