@@ -217,10 +217,10 @@ function remoteControl(program: Program): Hit[] {
   );
   if (single) return [{ ...REMOTE_SHELL, ...single }];
   const stream = first(program, [{ match: STREAM }]);
-  const obeys = first(program, [{ match: RECEIVES }]) && first(program, [{ match: COMMANDS }]);
-  const wired =
+  const runsInput = first(program, [{ match: RECEIVES }]) && first(program, [{ match: COMMANDS }]);
+  const connected =
     first(program, [{ match: SHELL }]) && first(program, [{ match: /dup2\(|\.pipe\(|stdin\s*=\s*\w+|stdio:/ }]);
-  return stream && !program.inText && (obeys || wired) ? [{ ...REMOTE_SHELL, ...stream }] : [];
+  return stream && !program.inText && (runsInput || connected) ? [{ ...REMOTE_SHELL, ...stream }] : [];
 }
 
 /** A private path that is read on the line that sends data, or anywhere in a program file that sends. */
