@@ -215,7 +215,7 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   if (refusal) return refusal;
   const work = args.background ? background : foreground;
   const result = await work(parts, resolved, backend, context);
-  // A background command taints at its start: its later output reaches the conversation in several ways.
+  // A background command taints the turn when it starts, because its output may reach the conversation later.
   return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
 }
 
