@@ -147,7 +147,7 @@ async function clear(context: CliContext): Promise<number> {
 }
 
 async function clearLegacy(context: CliContext): Promise<number> {
-  if (!(await confirmed(context, "force", "Remove the stores of the older kind?"))) return 1;
+  if (!(await confirmed(context, "force", "Remove the stores in the old layout?"))) return 1;
   const removed = await clearLegacyCheckpoints(context.home);
   return printResult(context, { removed }, `Removed ${plural(removed, "old store")}.`);
 }
@@ -159,7 +159,7 @@ export const checkpointsCommand: CliCommand = {
   subcommands: [
     {
       name: "status",
-      summary: "Size of the store and all projects in it",
+      summary: "Show the size of the store and all projects in it",
       maxPositionals: 0,
       options: JSON_OPTION,
       run: status,
@@ -167,7 +167,7 @@ export const checkpointsCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Checkpoints of the project, newest first",
+      summary: "List the checkpoints of the project, newest first",
       maxPositionals: 0,
       options: { ...PROJECT, limit: { type: "string", value: "N", help: "How many (20)" }, ...JSON_OPTION },
       run: list,
@@ -175,7 +175,7 @@ export const checkpointsCommand: CliCommand = {
     {
       name: "diff",
       args: "ID [FILE]",
-      summary: "What changed since a checkpoint",
+      summary: "Show what changed since a checkpoint",
       maxPositionals: 2,
       options: { ...PROJECT, stat: { type: "boolean", help: "Only which files and how much" }, ...JSON_OPTION },
       examples: ["hermes checkpoints diff 1", "hermes checkpoints diff 3f2a91 src/main.ts"],
@@ -192,12 +192,12 @@ export const checkpointsCommand: CliCommand = {
     },
     {
       name: "prune",
-      summary: "Remove old checkpoints and those of projects that are gone",
+      summary: "Remove old checkpoints and those of projects that no longer exist",
       maxPositionals: 0,
       options: {
         "retention-days": { type: "string", value: "DAYS", help: "Remove older ones; 0 keeps all" },
         "max-size-mb": { type: "string", value: "MB", help: "Limit of the total size; 0 for none" },
-        "keep-orphans": { type: "boolean", help: "Keep those of projects that are gone" },
+        "keep-orphans": { type: "boolean", help: "Keep those of projects that no longer exist" },
         ...JSON_OPTION,
       },
       run: pruneAll,
@@ -211,7 +211,7 @@ export const checkpointsCommand: CliCommand = {
     },
     {
       name: "clear-legacy",
-      summary: "Remove stores of the older kind",
+      summary: "Remove stores in the old layout",
       maxPositionals: 0,
       options: { ...FORCE, ...JSON_OPTION },
       run: clearLegacy,

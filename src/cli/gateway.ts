@@ -220,7 +220,7 @@ export const gatewayCommand: CliCommand = {
   subcommands: [
     {
       name: "run",
-      summary: "Run in this terminal until Ctrl-C",
+      summary: "Run the gateway in this terminal until Ctrl-C",
       options: {
         replace: { type: "boolean", help: "Replace a running gateway" },
         verbose: { type: "boolean", short: "v", help: "Show the log here as well" },
@@ -228,7 +228,7 @@ export const gatewayCommand: CliCommand = {
       maxPositionals: 0,
       run,
     },
-    { name: "start", summary: "Run in the background", maxPositionals: 0, run: start },
+    { name: "start", summary: "Run the gateway in the background", maxPositionals: 0, run: start },
     { name: "stop", summary: "Finish running turns, then stop", maxPositionals: 0, run: stop },
     { name: "restart", summary: "Stop, then start again", maxPositionals: 0, run: restart },
     {
@@ -238,7 +238,7 @@ export const gatewayCommand: CliCommand = {
       maxPositionals: 0,
       run: status,
     },
-    { name: "install", summary: "Install it as a service that starts at login", maxPositionals: 0, run: install },
+    { name: "install", summary: "Install the gateway as a service that starts at login", maxPositionals: 0, run: install },
     { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
     {
       name: "setup",

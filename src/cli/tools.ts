@@ -172,7 +172,7 @@ export const toolsCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Toolsets and their tools, and what is missing",
+      summary: "List toolsets and their tools, and what is missing",
       maxPositionals: 0,
       options: { all: { type: "boolean", help: "Also tools that are not available yet" }, ...PLATFORM, ...JSON_OPTION },
       run: list,
@@ -195,7 +195,7 @@ export const toolsCommand: CliCommand = {
     {
       name: "show",
       args: "NAME",
-      summary: "One tool with its schema, or one toolset",
+      summary: "Show one tool with its schema, or one toolset",
       maxPositionals: 1,
       options: { ...PLATFORM, ...JSON_OPTION },
       run: show,

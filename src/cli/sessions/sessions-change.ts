@@ -146,7 +146,7 @@ export function deleteSession(context: CliContext): Promise<number> {
   return withStore(context, async (store) => {
     const id = await requireSession(store, context.positionals[0]);
     const count = await store.messageCount(id);
-    if (!(await confirmed(context, `Delete ${id} with its ${count} messages for good?`))) return 1;
+    if (!(await confirmed(context, `Delete ${id} with its ${count} messages permanently?`))) return 1;
     await store.deleteSession(id, sessionsDir(context.home));
     printResult(context, { deleted: id, messages: count }, `Deleted ${id} (${count} messages)`);
     return 0;
@@ -158,7 +158,7 @@ export function pruneSessions(context: CliContext): Promise<number> {
     const olderThanDays = integerOption(context, "older-than", { default: 90, min: 0 });
     const source = textOption(context, "source");
     const which = `ended sessions that began more than ${olderThanDays} days ago${source ? ` from ${source}` : ""}`;
-    if (!(await confirmed(context, `Delete ${which} for good?`))) return 1;
+    if (!(await confirmed(context, `Delete ${which} permanently?`))) return 1;
     const pruned = await store.pruneSessions({
       olderThanDays,
       source: source || undefined,

@@ -21,7 +21,7 @@ const SOURCE: Options = {
 const finding: readonly CliCommand[] = [
   {
     name: "browse",
-    summary: "Skills that could be installed",
+    summary: "List skills that can be installed",
     maxPositionals: 0,
     options: {
       ...JSON_OPTION,
@@ -50,7 +50,7 @@ const finding: readonly CliCommand[] = [
   {
     name: "install",
     args: "SKILL",
-    summary: "Fetch, scan, ask and install",
+    summary: "Fetch and scan a skill, ask, and install it",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
@@ -140,7 +140,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "config",
     args: "[SKILL]",
-    summary: "Settings of skills; switch skills on and off",
+    summary: "Change settings of skills; switch skills on and off",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
@@ -218,10 +218,10 @@ const sharing: readonly CliCommand[] = [
   },
   {
     name: "tap",
-    summary: "Repositories whose skills are searched",
+    summary: "Manage repositories whose skills are searched",
     defaultSubcommand: "list",
     subcommands: [
-      { name: "list", summary: "The taps", maxPositionals: 0, options: JSON_OPTION, run: hub.tapList },
+      { name: "list", summary: "List the taps", maxPositionals: 0, options: JSON_OPTION, run: hub.tapList },
       {
         name: "add",
         args: "OWNER/REPO",

@@ -113,7 +113,7 @@ export const executionKeys = {
     max_file_size_mb: whole(10, "Larger files are left out; 0 no limit"),
     auto_prune: flag(true, "Remove old ones at start"),
     retention_days: whole(7, "Days they are kept"),
-    delete_orphans: flag(true, "Remove those of projects that are gone"),
+    delete_orphans: flag(true, "Remove those of projects that no longer exist"),
     min_interval_hours: whole(24, "Hours between two clean-ups"),
   }),
   file_read_max_chars: whole(100000, "Maximum characters that read_file returns", { min: 1 }),
