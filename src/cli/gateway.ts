@@ -238,7 +238,12 @@ export const gatewayCommand: CliCommand = {
       maxPositionals: 0,
       run: status,
     },
-    { name: "install", summary: "Install the gateway as a service that starts at login", maxPositionals: 0, run: install },
+    {
+      name: "install",
+      summary: "Install the gateway as a service that starts at login",
+      maxPositionals: 0,
+      run: install,
+    },
     { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
     {
       name: "setup",

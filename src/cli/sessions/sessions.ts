@@ -104,7 +104,13 @@ export const sessionsCommand: CliCommand = {
       },
       run: pruneSessions,
     },
-    { name: "stats", summary: "Show counts, sizes and tokens", maxPositionals: 0, options: JSON_OPTION, run: sessionStats },
+    {
+      name: "stats",
+      summary: "Show counts, sizes and tokens",
+      maxPositionals: 0,
+      options: JSON_OPTION,
+      run: sessionStats,
+    },
     {
       name: "optimize",
       summary: "Rebuild the search index in a compact form, about a third of the size",
