@@ -167,6 +167,7 @@ function decodeMessage(state: AnthropicState, message: JsonObject): Step<Anthrop
     const [next, streamed] = decodeEvent(current, event);
     current = next;
     events.push(...streamed);
+    if (current.answer.tooManyCalls) break;
   }
   return [current, events];
 }
