@@ -52,13 +52,6 @@ export interface SecurityGate extends Gate {
 /** Backends in which a command cannot reach this machine. */
 const CONTAINERS = new Set(["docker", "podman", "singularity", "apptainer", "modal", "daytona", "vercel_sandbox"]);
 
-export const DEFAULT_GATE_POLICY: GatePolicy = {
-  mode: "manual",
-  yolo: false,
-  approvalTimeoutMs: 60_000,
-  sudoPassword: false,
-};
-
 /** A script that runs without a sandbox always needs approval. */
 const UNCONTAINED: Effect = {
   rule: "uncontained_script",
