@@ -46,7 +46,6 @@ export interface GateOptions {
 export interface SecurityGate extends Gate {
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): void;
-  isYolo(sessionId: string): boolean;
 }
 
 /** Backends in which a command cannot reach this machine. */
@@ -118,10 +117,6 @@ class PolicyGate implements SecurityGate {
   setYolo(sessionId: string, on: boolean): void {
     if (on) this.#yolo.add(sessionId);
     else this.#yolo.delete(sessionId);
-  }
-
-  isYolo(sessionId: string): boolean {
-    return this.#yolo.has(sessionId);
   }
 
   async check(intent: Intent, context: GateContext): Promise<Verdict> {
