@@ -144,8 +144,7 @@ export async function createResponse(api: ApiContext, idempotency: Idempotency, 
   if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(api, context, body));
   const request = await openResponse(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };
-  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
-  return sse(context, { headers, stopping: api.stopping, ...keepAlive }, async (stream) => {
+  return sse(context, { headers, stopping: api.stopping, keepAliveMs: api.keepAliveMs }, async (stream) => {
     const writer = new ResponseWriter(request.head, stream);
     try {
       await writer.begin();

@@ -140,6 +140,12 @@ export function hasCalls({ calls }: AnswerState): boolean {
   return calls.some((call) => call.name !== "");
 }
 
+/** The finish reason to store: `reason` is what the server reported, in the words of chat completions. */
+export function finishReason(answer: AnswerState, reason = "stop"): string {
+  if (hasTruncatedCall(answer)) return "length";
+  return hasCalls(answer) && reason === "stop" ? "tool_calls" : reason;
+}
+
 export function isEmptyAnswer({ text, reasoning, calls }: AnswerState): boolean {
   return text === "" && reasoning === "" && calls.length === 0;
 }
