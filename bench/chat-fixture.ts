@@ -1,6 +1,7 @@
 // Fixture for a gateway under load: a small Bot API server, a scripted model and users. Records the time of every step.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const TOKEN = "123456:TEST-token-for-the-fake-server-000";
 const MARK = /~#(\d+)-(\d+)#~/;
@@ -45,8 +46,6 @@ async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", 4096, resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const frame = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "test-model", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;

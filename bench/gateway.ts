@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ChatFixture, type TurnTimes } from "./chat-fixture.ts";
 import { type Cpu, GatewayProcess, type Probe } from "./gateway-process.ts";
@@ -35,7 +36,6 @@ const DEFINITION = `Overhead of a turn = (the platform has the message → the m
   seen from outside the gateway's process, with nothing taken off: polling, disk, network and queueing are inside.
 All at once: the model thinks until every chat is in a turn. Talking: each chat waits for its answer and a pause.`;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 const percentile = (list: readonly number[], share: number) =>
   list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0;

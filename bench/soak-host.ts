@@ -1,6 +1,7 @@
 // The gateway of the soak, with its workers, in a process whose scheduler uses a simulated clock.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/control/gateway.ts";
 import { openHome } from "../src/home/api.ts";
@@ -21,7 +22,6 @@ export type Order = { readonly ticks: number } | { readonly job: string } | "sam
 export type Report = { readonly sample: Sample } | { readonly done: string } | { readonly log: string };
 
 const MINUTE = 60_000;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The target of a descriptor; empty when it was closed in the meantime. */
 function targetOf(id: string): string {

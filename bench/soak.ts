@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { ChatFixture } from "./chat-fixture.ts";
@@ -22,7 +23,6 @@ const CHATS = Number(values.chats);
 const ROUNDS = Number(values.rounds);
 const TICKS = Number(values.hours) * 60;
 const LATE_MS = 120_000;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** Some turns run a command in a child process, once each. */

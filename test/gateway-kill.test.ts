@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { fullProof } from "./kit/full-proof.ts";
 import { hermesProgram } from "./kit/run-hermes.ts";
@@ -46,8 +47,6 @@ async function kill(): Promise<void> {
   await gone;
   kills += 1;
 }
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The mark of a question; the scripted model repeats it. */
 const findMark = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";

@@ -6,13 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../src/core/failure.ts";
 import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
-import {
-  formatStoreUnavailable,
-  getLastInitError,
-  recordInitError,
-  resetLastInitError,
-} from "../src/store/sqlite/connection/init-error.ts";
-import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/connection/journal.ts";
+import { applyJournalMode } from "../src/store/sqlite/connection/journal.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./kit/bundle.ts";
@@ -24,8 +18,6 @@ let path: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hermes-trouble-"));
   path = join(dir, "state.db");
-  resetLastInitError();
-  resetJournalWarnings();
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -58,7 +50,6 @@ describe("a file that is not a database", () => {
       expect((error as UserError).message).toContain(path);
       expect((error as UserError).hint).toContain("hermes sessions repair");
       expect(readFileSync(path, "utf8")).toBe(content);
-      expect(getLastInitError()).toContain(path);
     },
   );
   it("is initialised when it is empty", async () => {
@@ -163,7 +154,7 @@ describe("journal mode", () => {
     (cause) => {
       const warnings: string[] = [];
       const db = withoutWal(cause)(path);
-      for (const label of ["a.db", "a.db", "b.db"]) {
+      for (const label of [`${cause} a.db`, `${cause} a.db`, `${cause} b.db`]) {
         expect(applyJournalMode(db, label, (warning) => void warnings.push(warning))).toBe("delete");
       }
       expect(warnings).toHaveLength(2);
@@ -186,28 +177,11 @@ describe("journal mode", () => {
     await store.appendMessage("s", { role: "user", content: "fallback words" });
     expect((await store.searchMessages("fallback")).hits).toHaveLength(1);
     expect(notices).toHaveLength(1);
-    expect(getLastInitError()).toBeUndefined();
     await store.close();
   });
 });
 
-describe("the reason why there is no store", () => {
-  it("is stored until it is reset, and reported with a hint when the file system is the cause", async () => {
-    await seeded();
-    expect(getLastInitError()).toBeUndefined();
-    expect(formatStoreUnavailable()).toBe("Session database not available.");
-    recordInitError(new TypeError("no luck"));
-    await seeded();
-    expect(getLastInitError()).toBe("TypeError: no luck");
-    expect(formatStoreUnavailable()).toBe("Session database not available: TypeError: no luck.");
-    recordInitError(new Error("locking protocol"));
-    expect(formatStoreUnavailable("Cannot resume")).toMatch(/^Cannot resume: Error: locking protocol \(.*NFS.*\)\.$/);
-    resetLastInitError();
-    expect(getLastInitError()).toBeUndefined();
-  });
-});
-
-describe("a worker that crashes", () => {
+describe("a worker that dies", () => {
   let workerFile: string;
   beforeAll(async () => {
     workerFile = await bundle("src/store/worker-entry.ts");

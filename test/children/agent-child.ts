@@ -3,11 +3,12 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { openConversation } from "../../src/agent/conversation.ts";
-import { DELEGATION_DEFAULTS, delegateTool } from "../../src/agent/delegation/delegate-tool.ts";
+import { delegateTool } from "../../src/agent/delegation/delegate-tool.ts";
 import { noMemory } from "../../src/agent/delegation/no-memory.ts";
 import { noHooks } from "../../src/core/hook.ts";
 import { defineTool } from "../../src/core/tool.ts";
 import { openSessionStore } from "../../src/store/open.ts";
+import { DELEGATION_SETTINGS } from "../kit/delegation-settings.ts";
 import { call, hangs, partsFor, plainEngine, type Reply, says, scripted, uses } from "../kit/scripted.ts";
 
 const [mode = "", dir = "", sessionId = ""] = process.argv.slice(2);
@@ -26,7 +27,7 @@ const delegate = delegateTool({
   store,
   hooks: noHooks,
   memory: noMemory,
-  settings: DELEGATION_DEFAULTS,
+  settings: DELEGATION_SETTINGS,
   openChild: (spec) =>
     openConversation(
       partsFor(store, dir, {

@@ -1,6 +1,7 @@
 // Delegation: every subagent has exactly one end, keeps to its limits, and its spend counts.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DELEGATION_SETTINGS } from "../../../test/kit/delegation-settings.ts";
 import {
   call,
   collect,
@@ -21,7 +22,7 @@ import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
 import type { ChildOptions } from "./child-run.ts";
-import { DELEGATION_DEFAULTS, type DelegationSettings, delegateTool } from "./delegate-tool.ts";
+import { type DelegationSettings, delegateTool } from "./delegate-tool.ts";
 import { noMemory } from "./no-memory.ts";
 
 let bench: LoopFixture;
@@ -67,7 +68,7 @@ async function delegate(
       },
     },
     memory: { ...noMemory, delegated: async (task, result) => void told.push(`${task}: ${result}`) },
-    settings: { ...DELEGATION_DEFAULTS, ...options.settings },
+    settings: { ...DELEGATION_SETTINGS, ...options.settings },
     openChild: async (spec) => {
       specs.push(spec);
       return openConversation(
@@ -165,7 +166,7 @@ describe("delegate_task", () => {
       store: bench.store,
       hooks: noHooks,
       memory: noMemory,
-      settings: DELEGATION_DEFAULTS,
+      settings: DELEGATION_SETTINGS,
       openChild: async (spec) => {
         childSession = spec.sessionId;
         return openConversation(bench.parts({ script: [hangs("thinking")] }), { sessionId: spec.sessionId });
@@ -200,7 +201,7 @@ describe("delegate_task", () => {
       store: bench.store,
       hooks: noHooks,
       memory: noMemory,
-      settings: DELEGATION_DEFAULTS,
+      settings: DELEGATION_SETTINGS,
       openChild: async () => {
         throw new Error("no model for subagents");
       },

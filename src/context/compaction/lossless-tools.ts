@@ -1,7 +1,7 @@
 // The tools of the lossless engine: open a node of the summary tree, search all of it.
 import type { JsonObject } from "../../core/message.ts";
 import type { ToolSchema } from "../../core/provider.ts";
-import { clip } from "../clip.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import { type LoggedTurn, type LogStore, readConversation } from "../conversation-log.ts";
 import { searchConversation, turnText } from "../recall-context.ts";
 import type { SummaryTree, TreeNode } from "./summary-tree.ts";
@@ -48,7 +48,7 @@ function showTurns(node: TreeNode, turns: readonly LoggedTurn[]): JsonObject {
   const shown: JsonObject[] = [];
   let used = 0;
   for (const turn of turns) {
-    const text = clip(turnText(turn), TURN_CHARS);
+    const text = truncate(turnText(turn), TURN_CHARS);
     if (used > 0 && used + text.length > OUTPUT_CHARS) return { ...head(node), shown, next_from: turn.number };
     used += text.length + 40;
     shown.push({ turn: turn.number, role: turn.row.role, text });
@@ -65,9 +65,9 @@ export async function expandNode(place: TreePlace, args: JsonObject): Promise<Js
   if (node.children.length > 0) {
     const children = node.children.map((id) => place.tree.find(id)).filter((child) => child !== undefined);
     const each = Math.floor(OUTPUT_CHARS / Math.max(1, children.length));
-    return { ...head(node), children: children.map((child) => ({ ...head(child), text: clip(child.text, each) })) };
+    return { ...head(node), children: children.map((child) => ({ ...head(child), text: truncate(child.text, each) })) };
   }
-  if (place.store === undefined) return { ...head(node), text: clip(node.text, OUTPUT_CHARS) };
+  if (place.store === undefined) return { ...head(node), text: truncate(node.text, OUTPUT_CHARS) };
   const from = Math.max(node.from, typeof args.from === "number" ? args.from : node.from);
   const turns = await readConversation(place.store, place.sessionId);
   return showTurns(node, turns.slice(from - 1, node.to));
@@ -94,5 +94,5 @@ function around(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const places = words.map((word) => lower.indexOf(word)).filter((index) => index >= 0);
   const start = Math.max(0, Math.min(...(places.length > 0 ? places : [0])) - 100);
-  return clip(text.slice(start), EXCERPT);
+  return truncate(text.slice(start), EXCERPT);
 }

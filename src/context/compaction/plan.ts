@@ -2,7 +2,7 @@
 import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateMessageTokens } from "../../core/tokens.ts";
-import { clipMiddle } from "../clip.ts";
+import { truncateMiddle } from "../../lib/text/truncate.ts";
 import type { PassBudget } from "./budget.ts";
 import type { Outline, Turn } from "./outline.ts";
 import { isCarriedNote } from "./summary-message.ts";
@@ -85,7 +85,7 @@ function fitTail(turns: readonly Turn[], tokens: number): Message[] {
     const text = textOf(message.content);
     const keep = Math.floor((text.length * each) / cost) - 80;
     const hint = number === undefined ? "recall_context finds it" : `recall_context from ${number} shows it`;
-    return { ...message, content: clipMiddle(text, Math.max(80, keep), `[… output shortened; ${hint} …]`) };
+    return { ...message, content: truncateMiddle(text, Math.max(80, keep), `[… output shortened; ${hint} …]`) };
   });
 }
 

@@ -1,6 +1,6 @@
 // Turns as plain text for a summariser, each body bounded.
 import { textOf } from "../../core/message.ts";
-import { clip } from "../clip.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import type { Turn } from "./outline.ts";
 
 const BODY = 6_000;
@@ -30,7 +30,7 @@ export function serializeTurns(turns: readonly Turn[], options: SerializeOptions
     const limit = Math.max(40, Math.floor(ARGUMENTS * scale));
     const calls = (message.tool_calls ?? []).map(
       (call) =>
-        `${call.function.name}(${clip(call.function.arguments, call.function.arguments.length > limit ? Math.floor(limit * 0.8) : limit)})`,
+        `${call.function.name}(${truncate(call.function.arguments, call.function.arguments.length > limit ? Math.floor(limit * 0.8) : limit)})`,
     );
     return options.redact(`[ASSISTANT]: ${text}${calls.length > 0 ? `\n[Tool calls: ${calls.join("; ")}]` : ""}`);
   });

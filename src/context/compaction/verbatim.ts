@@ -2,7 +2,8 @@
 import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
-import { clip, clipLines } from "../clip.ts";
+import { truncate } from "../../lib/text/truncate.ts";
+import { truncateLines } from "../truncate-lines.ts";
 import { coveredRange, type Outline, type Turn } from "./outline.ts";
 import type { Plan } from "./plan.ts";
 import { isConstraint, sentences } from "./salience.ts";
@@ -79,7 +80,7 @@ function verbatimSections(input: VerbatimInput): Section[] {
   const todos = openTodos(input.middle) ?? sectionText(previous, VERBATIM.todos);
   const memory = input.carry.trim() || sectionText(previous, VERBATIM.memory);
   return [
-    { heading: VERBATIM.request, text: clip(request, Math.max(400, tokens * 2)) },
+    { heading: VERBATIM.request, text: truncate(request, Math.max(400, tokens * 2)) },
     {
       heading: VERBATIM.words,
       text: newestLines(
@@ -87,8 +88,8 @@ function verbatimSections(input: VerbatimInput): Section[] {
         Math.floor(tokens * 0.5),
       ),
     },
-    { heading: VERBATIM.todos, text: clipLines(todos, Math.floor(tokens * 0.4)) },
-    { heading: VERBATIM.memory, text: clipLines(memory, Math.floor(tokens * 0.5)) },
+    { heading: VERBATIM.todos, text: truncateLines(todos, Math.floor(tokens * 0.4)) },
+    { heading: VERBATIM.memory, text: truncateLines(memory, Math.floor(tokens * 0.5)) },
   ];
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { effectiveConfig } from "../../../test/kit/effective-config.ts";
+import { requireEndpoint } from "../../../test/kit/require-endpoint.ts";
 import type { Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { requireEndpoint } from "../resolve.ts";
 import { readProviderSettings } from "../settings.ts";
 import { calculateCost, dollars, pricesFor } from "./pricing.ts";
 import { listPrices } from "./pricing-table.ts";

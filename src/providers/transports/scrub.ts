@@ -195,10 +195,3 @@ export function endScrub(state: ScrubState): readonly [ScrubState, Scrubbed] {
   pass.finish();
   return [pass.state, pass.output];
 }
-
-/** The visible text of a whole answer, and the reasoning that was inside it. */
-export function scrubText(text: string): Scrubbed {
-  const [state, first] = scrub(SCRUB_START, text);
-  const [, rest] = endScrub(state);
-  return { text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning };
-}

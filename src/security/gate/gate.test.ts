@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext, Intent } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import { type ApprovalAnswer, type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { destructiveHint } from "./destructive-hint.ts";
-import { createGate, DEFAULT_GATE_POLICY, type GateOptions, type GatePolicy } from "./gate.ts";
+import { createGate, type GateOptions, type GatePolicy } from "./gate.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "gate-")));
 const userHome = join(root, "home");

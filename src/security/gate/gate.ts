@@ -46,18 +46,10 @@ export interface GateOptions {
 export interface SecurityGate extends Gate {
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): void;
-  isYolo(sessionId: string): boolean;
 }
 
 /** Backends in which a command cannot reach this machine. */
 const CONTAINERS = new Set(["docker", "podman", "singularity", "apptainer", "modal", "daytona", "vercel_sandbox"]);
-
-export const DEFAULT_GATE_POLICY: GatePolicy = {
-  mode: "manual",
-  yolo: false,
-  approvalTimeoutMs: 60_000,
-  sudoPassword: false,
-};
 
 /** A script that runs without a sandbox always needs approval. */
 const UNCONTAINED: Effect = {
@@ -125,10 +117,6 @@ class PolicyGate implements SecurityGate {
   setYolo(sessionId: string, on: boolean): void {
     if (on) this.#yolo.add(sessionId);
     else this.#yolo.delete(sessionId);
-  }
-
-  isYolo(sessionId: string): boolean {
-    return this.#yolo.has(sessionId);
   }
 
   async check(intent: Intent, context: GateContext): Promise<Verdict> {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { HARMLESS } from "../../../test/skill-samples/harmless-skills.ts";
+import { MALICIOUS, type Sample } from "../../../test/skill-samples/malicious-skills.ts";
 import type { GuardReport, SkillFile } from "./finding.ts";
-import { HARMLESS } from "./harmless-skills.ts";
-import { MALICIOUS, type Sample } from "./malicious-skills.ts";
 import { decide, trustLevel } from "./policy.ts";
 import { scanSkill } from "./scan-skill.ts";
 
