@@ -1,4 +1,4 @@
-// /background: a task in a separate conversation, beside the chat. Its result is sent as a message with a header.
+// /background: runs a task in a separate conversation. Its result is sent to the chat as a message with a header.
 import { randomBytes } from "node:crypto";
 import type { AgentEvent } from "../../core/event.ts";
 import { type Human, presenceOf } from "../../core/human.ts";

@@ -1,4 +1,4 @@
-// Orders in a chat that go wrong or need words: what the person reads, and that the chat lives on.
+// Chat commands: replies, failures, and that the chat still works afterwards.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { hang, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeGateways);
 
-/** Says it and gives what the chat reads next. */
+/** Sends the text and returns the next message in the chat. */
 async function order(w: GatewayFixture, words: string): Promise<string> {
   const before = texts(w, 1).length;
   w.telegram.say(1, words);
@@ -23,7 +23,7 @@ async function order(w: GatewayFixture, words: string): Promise<string> {
 }
 
 describe("/model", () => {
-  it("does not take what cannot be opened, and the chat goes on as before", async () => {
+  it("rejects a model that cannot be opened and keeps the current one", async () => {
     const w = await environment();
     const refused = await order(w, "/model nosuch --provider nowhere");
     expect(refused).toContain('Unknown provider "nowhere"');
@@ -37,7 +37,7 @@ describe("/model", () => {
 });
 
 describe("/new", () => {
-  it("gives the session its name, before anything is said in it", async () => {
+  it("sets the title of the session before its first message", async () => {
     const w = await environment();
     expect(await order(w, "/new Harbour plans")).toBe('New session: "Harbour plans".');
     expect(await order(w, "/title")).toBe("Harbour plans");
@@ -48,7 +48,7 @@ describe("/new", () => {
 });
 
 describe("hooks", () => {
-  it("hear of a session that /new began", async () => {
+  it("run for a session that /new started", async () => {
     const files = {
       "hooks/diary/HOOK.yaml": 'name: diary\nevents: ["session:start"]\n',
       "hooks/diary/handler.mjs":
@@ -65,7 +65,7 @@ describe("hooks", () => {
 });
 
 describe("/help", () => {
-  it("is a list for fonts of any width", async () => {
+  it("is a list without aligned columns", async () => {
     const w = await environment({
       config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n',
     });
@@ -77,7 +77,7 @@ describe("/help", () => {
 });
 
 describe("messages to a busy chat", () => {
-  it("are all acknowledged: those that follow soon, in the first one's words", async () => {
+  it("are all acknowledged; soon following ones edit the first acknowledgement", async () => {
     const script = ((request: { messages: readonly { text?: string }[] }) =>
       request.messages.at(-1)?.text === "first" ? hang() : text("done")) as Script;
     const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });

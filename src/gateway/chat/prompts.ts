@@ -38,7 +38,7 @@ export interface Asking extends QuestionPlace {
   readonly owner?: OwnerAsking | undefined;
   /** The text below a question that was closed because its turn ended. */
   closed(): string;
-  /** Called when the turn starts and stops waiting; controls the typing indicator. */
+  /** Called when the turn starts and when it stops waiting; controls the typing indicator. */
   waiting(on: boolean): void;
 }
 

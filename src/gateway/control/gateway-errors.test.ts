@@ -1,4 +1,4 @@
-// Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
+// Connection errors, rate limits, restarts and disk errors: recovered or reported, and nothing is sent twice.
 import { afterEach, describe, expect, it } from "vitest";
 import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
@@ -6,8 +6,8 @@ import { Topics } from "../inbound/topics.ts";
 
 afterEach(closeGateways);
 
-describe("trouble on the line", () => {
-  it("honours flood control and sends each message once", async () => {
+describe("connection errors", () => {
+  it("respects the rate limit and sends each message once", async () => {
     const w = await environment({ telegram: { flood: { every: 2, retryAfter: 1 } } });
     for (const word of ["a", "b", "c"]) w.telegram.say(2, word);
     w.telegram.say(1, "x");
@@ -16,7 +16,7 @@ describe("trouble on the line", () => {
     expect(new Set(texts(w, 2)).size).toBe(texts(w, 2).length);
   });
 
-  it("finds a message whose answer was lost instead of sending it twice", async () => {
+  it("finds a message whose response was lost instead of sending it twice", async () => {
     const w = await environment();
     w.telegram.say(1, "warm up");
     await answered(w, 1);
@@ -28,7 +28,7 @@ describe("trouble on the line", () => {
     expect(w.telegram.fromBot(1).map((message) => message.text)).not.toContain("…");
   });
 
-  it("loses no message on its way when only the poll's connection breaks", async () => {
+  it("loses no message being sent when only the poll's connection fails", async () => {
     const w = await environment({ telegram: { sendMs: 1_500 }, env: { TELEGRAM_ALLOW_ALL_USERS: "true" } });
     const people = Array.from({ length: 8 }, (_, index) => 100 + index);
     for (const person of people) w.telegram.say(person, "hello");
@@ -38,7 +38,7 @@ describe("trouble on the line", () => {
     await w.telegram.until(() => people.every((person) => texts(w, person).length === 1), 60_000);
     await w.telegram.until(() => w.gateway.activeTurns === 0);
     expect(w.log.some((line) => line.includes("poll failed"))).toBe(true);
-    // Nobody had to look for a message whose end was unknown.
+    // No message had an unknown outcome, so there was no search.
     expect(sends()).toBe(people.length);
     expect(w.telegram.calls.filter(({ method }) => method === "editMessageReplyMarkup")).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe("trouble on the line", () => {
 });
 
 describe("a restart", () => {
-  it("goes on with the same session and drains before it stops", async () => {
+  it("continues the same session and finishes running turns before it stops", async () => {
     const w = await environment({ script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }) });
     w.telegram.say(1, "one");
     await w.llm.arrived(1);
@@ -79,8 +79,8 @@ describe("a restart", () => {
   });
 });
 
-describe("trouble with the disk", () => {
-  it("holds a chat up until its answer can be kept, and keeps the order", async () => {
+describe("disk errors", () => {
+  it("delay a chat until its answer can be stored, and keep the order", async () => {
     const w = await environment();
     const mailbox = w.opened.mailbox as { finish: Mailbox["finish"] };
     const { finish } = mailbox;
@@ -98,7 +98,7 @@ describe("trouble with the disk", () => {
     await answered(w, 2);
   });
 
-  it("costs words in between, and no message that waits", async () => {
+  it("drop intermediate texts, but no queued message", async () => {
     const script: Script = (request) => ({ text: `seen ${String(request.messages.at(-1)?.text)}`, everyMs: 400 });
     const config = "display:\n  busy_input_mode: queue\nagent:\n  gateway_notify_interval: 1\n";
     const w = await environment({ script, config });
@@ -116,7 +116,7 @@ describe("trouble with the disk", () => {
     expect(answers).toEqual(["seen one one one one", "seen two"]);
   });
 
-  it("does not send a message again whose end could not be noted", async () => {
+  it("do not repeat a message whose result could not be stored", async () => {
     const w = await environment();
     const mailbox = w.opened.mailbox as { sent: Mailbox["sent"] };
     const { sent } = mailbox;
@@ -129,7 +129,7 @@ describe("trouble with the disk", () => {
     expect(texts(w, 1)).toEqual(["You said: one", "You said: two"]);
   });
 
-  it("with the list of paired people keeps out strangers only, without a word", async () => {
+  it("in the pairing files deny only unknown users, without a reply", async () => {
     const files = { "platforms/pairing/telegram-approved.json": "{", "platforms/pairing/_rate_limits.json": "{" };
     const w = await environment({
       files,
@@ -144,7 +144,7 @@ describe("trouble with the disk", () => {
     expect(w.log.some((line) => line.includes("the pairing list of telegram cannot be read"))).toBe(true);
   });
 
-  it("in the table of topics is met once, not for ever", async () => {
+  it("in the topics table affect one message, not the following ones", async () => {
     let broken = true;
     const store = {
       usesTelegramTopics: async () => true,

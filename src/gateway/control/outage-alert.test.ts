@@ -1,4 +1,4 @@
-// A platform that goes deaf is told of by another one, once, and so is its return.
+// The outage of a platform and its recovery are reported once on another platform.
 import { afterEach, expect, it } from "vitest";
 import { answered, closeGateways, environment, texts } from "../../../test/kit/gateway-fixture.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
@@ -36,7 +36,7 @@ it("is paused and resumed by the owner from another platform", async () => {
   await expect.poll(() => stateOf("discord"), { timeout: 15_000 }).toBe("ok");
 });
 
-it("says on Discord that Telegram is deaf, and that it hears again", async () => {
+it("reports on Discord that Telegram is unreachable, and its recovery", async () => {
   const other = await startFakeDiscord();
   discord = other;
   const w = await environment({
@@ -60,7 +60,7 @@ it("says on Discord that Telegram is deaf, and that it hears again", async () =>
   expect(said()).toHaveLength(2);
 });
 
-it("tells of it later when nobody can be told at first", async () => {
+it("reports an outage later when no other platform is connected at first", async () => {
   const told: string[] = [];
   let reachable = false;
   const state = { name: "telegram", state: "fatal" as const, account: null, provenAt: null, reason: "x", rebuilds: 0 };
@@ -83,7 +83,7 @@ it("tells of it later when nobody can be told at first", async () => {
   alarm.close();
 });
 
-it("tells of trouble that healed while it was told, and of the next", async () => {
+it("reports a recovery that happened during the alert, and the next outage", async () => {
   const told: string[] = [];
   const link = { name: "telegram", account: null, provenAt: null, reason: null, rebuilds: 0 };
   let state: LinkState = { ...link, state: "fatal" };

@@ -1,4 +1,4 @@
-// A connection that goes deaf is replaced, also when the old one does not let go.
+// A connection that receives nothing is replaced, also when closing the old one hangs.
 import { expect, it } from "vitest";
 import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
 import { type LinkState, PlatformLink } from "./platform-link.ts";
@@ -54,7 +54,7 @@ it.each([
   expect(made.link.state.state).toBe("stopped");
 });
 
-it("that stands again and again without hearing anything is red, and says when it was last heard", async () => {
+it("that reconnects repeatedly without traffic is red and reports the time of the last traffic", async () => {
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const heardAt = now();

@@ -101,7 +101,7 @@ export class PlatformLink {
     const health = this.#connection?.health();
     if (health) this.#listen(health);
     const state = health?.state ?? this.#state;
-    // A sign-in proves nothing after connections that could sign in and received nothing.
+    // After connections that signed in but received nothing, a sign-in no longer counts as proof.
     const trusted = (health !== undefined && this.#rebuilds === 0) || state === "fatal" || state === "stopped";
     const deaf = !trusted && this.#parts.context.now() - this.#heardAt > DEAF_MS;
     return {

@@ -1,4 +1,4 @@
-// Who may write: the fixed order of the questions.
+// Access control: the fixed order of the checks.
 import { describe, expect, it } from "vitest";
 import type { InboundEvent, Source } from "../../core/platform.ts";
 import { type AccessSettings, checkAccess, mayUse } from "./access.ts";

@@ -140,7 +140,7 @@ export class ScopedStore implements SessionStore {
 
   // The store as a whole
 
-  /** Would tell which titles other users have. */
+  /** Denied: it would reveal the titles of other users. */
   readonly getNextTitleInLineage = deny;
   readonly sessionCount = deny;
   exportAll(): AsyncIterable<ExportedSession> {

@@ -164,7 +164,7 @@ export class Sender {
         await this.#step(lane);
         failures = 0;
       } catch (error) {
-        // The mailbox could not be written: waiting messages stay and are retried.
+        // The mailbox could not be written: queued messages stay and are retried.
         const why = errorMessage(error);
         if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is delayed: ${why}`);
         lane.notBefore = now() + Math.min(500 * 2 ** failures, MAX_PAUSE_MS);

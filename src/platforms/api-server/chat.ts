@@ -47,7 +47,7 @@ async function openChat(apiContext: ApiContext, context: Context, body: Body): P
   return { id: newId("chatcmpl-", 29), created, model: modelNameFor(apiContext, body), client, userId, session, human };
 }
 
-/** The client sends `said` back as the assistant's message in its next request, which identifies the session. */
+/** The client repeats the answer as the assistant's message in its next request, which identifies the session. */
 async function remember(api: ApiContext, request: ChatRequest, said: string): Promise<void> {
   const { client, userId, session } = request;
   if (said.trim() === "") return;

@@ -6,7 +6,7 @@ import { errorMessage } from "../../lib/error-message.ts";
 const SECONDS = 30;
 
 export interface Probe {
-  /** Called for each request, which proves the same. */
+  /** Called for each real request, which also proves that the server is reachable. */
   heard(): void;
   /** Red when nothing was proven for three intervals. */
   health(): PlatformHealth;

@@ -28,9 +28,9 @@ import type { TelegramSettings } from "./settings.ts";
 const SEND_MS = 30_000;
 const FILE_MS = 180_000;
 const SEEN = 5_000;
-/** For this long after updates, and after the start, more may be waiting at Telegram. */
+/** After updates or the start, more updates may arrive from Telegram for this long. */
 const ARRIVING_MS = 5_000;
-/** The highest ids are stored this long after a message: far less than its row is kept. */
+/** Delay before the highest ids are stored; much shorter than the lifetime of an outbox row. */
 const KEEP_MS = 3_600_000;
 const MAX_SCOPES = 200;
 const MAX_ALBUMS = 100;
@@ -133,7 +133,7 @@ export class TelegramConnection implements PlatformConnection {
     await this.keep().catch((error: unknown) => context.log("warning", `Telegram: ids were not stored: ${error}`));
   }
 
-  /** A message of the bot. With a mark below it, it would look like a lost one when its row is deleted. */
+  /** Raises the mark to a message that the bot sent: with a lower mark a later search would find it as the lost one. */
   #said(to: Destination, id: number): void {
     this.#saw(counterScope(to.chatId), id);
     this.#keeping ??= setTimeout(() => void this.#keepIfChanged(), KEEP_MS).unref();

@@ -31,15 +31,15 @@ const MAX_PROBES = 400;
 const MAX_WAITS = 20;
 
 export interface Prober {
-  /** The bot can edit posts of others there. */
+  /** True for a channel, where the bot can edit posts of others. */
   isChannel(to: Destination): Promise<boolean>;
   send(to: Destination, message: OutboundMessage): Promise<SendResult>;
   /** Sets the text, or a file's caption; `ok` also when it did not change. */
   write(to: Destination, messageId: string, message: OutboundMessage | OutboundFile): Promise<SendResult>;
   delete(to: Destination, messageId: string): Promise<SendResult>;
-  /** This process has seen the id: a received message, or one that it sent. */
+  /** True when this process has received or sent a message with this id. */
   accounted(to: Destination, id: number): boolean;
-  /** Updates are still arriving, which make more ids known. */
+  /** True while more updates may arrive, which make more ids known. */
   arriving(): boolean;
   /** Sets the buttons: `same` when nothing changed; refused when the message is not the bot's or does not exist. */
   probe(

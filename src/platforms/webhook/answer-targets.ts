@@ -3,7 +3,7 @@ import type { PlatformContext } from "../../core/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 
 const KEY = "answer_places";
-/** More than ever wait for an answer at the same time. */
+/** Far more than the number of deliveries that wait for an answer at the same time. */
 const MOST = 500;
 
 export type AnswerTarget = { readonly [key: string]: string };

@@ -187,7 +187,7 @@ export class Endpoint {
     const { context, places } = this.#parts;
     const chatId = `webhook:${route.name}:${id}`;
     const deliverTo = routeTarget(route, extra);
-    // Without a target for the answer no turn is started, and the sender is told.
+    // Without a target for the answer no turn is started, and the response says so.
     if (typeof deliverTo === "string" && context.reaches?.(deliverTo) === false)
       throw new Error(`nothing can be sent to ${deliverTo}`);
     if (deliverTo === undefined) await places.keep(chatId, extra);
