@@ -28,7 +28,7 @@ async function startGateway(
   home: TempHome,
   telegram: FakeTelegram,
   env: { [name: string]: string },
-  watch: { readonly log: string[]; readonly now: () => number; readonly choresMs?: number; readonly cwd?: string },
+  watch: { readonly log: string[]; readonly now: () => number; readonly cleanUpMs?: number; readonly cwd?: string },
 ): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
   const host = {
     env: {
@@ -45,8 +45,8 @@ async function startGateway(
   const opened = await openGateway(openHome([], host).home, { host: "in-process" });
   const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
   const log = (level: string, line: string) => watch.log.push(`${level}: ${line}`);
-  const chores = watch.choresMs === undefined ? {} : { choresMs: watch.choresMs };
-  const gateway = new Gateway(opened, { log, times, now: watch.now, patienceMs: 300, ...chores });
+  const chores = watch.cleanUpMs === undefined ? {} : { cleanUpMs: watch.cleanUpMs };
+  const gateway = new Gateway(opened, { log, times, now: watch.now, alertDelayMs: 300, ...chores });
   await gateway.start();
   return { gateway, opened };
 }
@@ -60,7 +60,7 @@ export async function environment(
     /** Files of the home, by path. */
     files?: { [path: string]: string };
     /** How often what is idle is let go. */
-    choresMs?: number;
+    cleanUpMs?: number;
     /** Where commands run; the home itself when absent. */
     cwd?: string;
   } = {},
@@ -83,7 +83,7 @@ export async function environment(
   const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
   const log: string[] = [];
   let ahead = 0;
-  const chores = options.choresMs === undefined ? {} : { choresMs: options.choresMs };
+  const chores = options.cleanUpMs === undefined ? {} : { cleanUpMs: options.cleanUpMs };
   const place = options.cwd === undefined ? {} : { cwd: options.cwd };
   const watch = { log, now: () => Date.now() + ahead, ...chores, ...place };
   const started = await startGateway(home, telegram, env, watch);

@@ -19,8 +19,8 @@ export interface RowSending {
 
 /** A row in state `sending` may already be delivered: its process or its connection ended before the result was known. */
 export function sendRow(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
-  const inherited = row.state === "sending" && row.payload.type !== "edit";
-  return inherited ? recover(row, connection, sending) : attempt(row, connection, sending);
+  const mayBeSent = row.state === "sending" && row.payload.type !== "edit";
+  return mayBeSent ? recover(row, connection, sending) : attempt(row, connection, sending);
 }
 
 async function attempt(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
@@ -69,7 +69,7 @@ async function sendEdit(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const { messageId, text, buttons } = payload;
-  const message = { text, ...(buttons ? { buttons } : {}) };
+  const message = { text, buttons };
   const edited = await connection.edit?.(row.to, messageId, message, signal);
   if (edited && (edited.ok || edited.kind !== "refused")) return edited;
   // The message was deleted: its text is sent as a new message.
@@ -117,9 +117,9 @@ function outbound(row: OutboxRow): OutboundMessage | OutboundFile {
   const { text, buttons } = payload;
   return {
     text,
-    ...(buttons ? { buttons } : {}),
-    ...("replyTo" in payload && payload.replyTo ? { replyTo: payload.replyTo } : {}),
-    ...("silent" in payload && payload.silent ? { silent: true } : {}),
+    buttons,
+    replyTo: "replyTo" in payload ? payload.replyTo : undefined,
+    silent: "silent" in payload ? payload.silent : undefined,
     idempotencyKey: key,
   };
 }

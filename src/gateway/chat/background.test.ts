@@ -114,7 +114,7 @@ describe("/background", () => {
       if (request.messages.at(-1)?.role === "tool") return text(`told: ${lastWords(request).slice(0, 300)}`);
       return calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-background-test" } }]);
     }) as Script;
-    const w = await environment({ script, choresMs: 50 });
+    const w = await environment({ script, cleanUpMs: 50 });
     w.telegram.say(1, "/bg clean up");
     const asked = () => w.telegram.fromBot(1).find((message) => message.markup.includes("ea:once"));
     await w.telegram.until(() => asked() !== undefined);

@@ -89,7 +89,7 @@ export async function openFor(
   return app.openConversation({
     ...conversationOptionsFor(gateway, row, chat.human),
     ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
-    ...(autoSkills && !exists ? { skills: autoSkills } : {}),
+    skills: exists ? undefined : autoSkills,
     ...chat.overrides,
   });
 }
@@ -103,7 +103,7 @@ export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, h
     human,
     source: source.platform,
     platform: source.platform,
-    ...(gateway.isOwner(source) ? {} : { userId: tenantKey(source, gateway.keyRules) }),
+    userId: gateway.isOwner(source) ? undefined : tenantKey(source, gateway.keyRules),
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
     origin: {
       platform: source.platform,

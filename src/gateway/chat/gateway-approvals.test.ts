@@ -69,8 +69,8 @@ describe("an approval question", () => {
   it("contains the whole command within each platform's length limit, or states that it is cut", () => {
     const request = { action: "x".repeat(10_000), reason: "deletes", flagged: ["rm -rf data", "y".repeat(5_000)] };
     for (const max of [2_000, 4_096]) {
-      const { text, whole } = approvalText(request, max, "Ada (telegram 7) in a private chat");
-      expect(whole).toBe(request.action);
+      const { text, fullCommand } = approvalText(request, max, "Ada (telegram 7) in a private chat");
+      expect(fullCommand).toBe(request.action);
       expect(text.length).toBeLessThan(max - 100);
       expect(text).toContain("rm -rf data");
     }

@@ -70,7 +70,7 @@ describe("/help", () => {
       config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n',
     });
     const lines = (await order(w, "/help")).split("\n");
-    expect(lines).toContain("/approve [all] [session|always]: Approve what waits for approval");
+    expect(lines).toContain("/approve [all] [session|always]: Approve pending actions");
     expect(lines).toContain("/gpu: Short for /background check it");
     expect(await order(w, "/status")).toMatch(/^Session: \d/);
   });

@@ -47,7 +47,7 @@ describe("while a turn runs", () => {
       if (last?.role === "tool") return text("finished");
       return last?.text === "clean up" ? command : text("hi");
     };
-    const w = await environment({ script, choresMs: 50 });
+    const w = await environment({ script, cleanUpMs: 50 });
     w.telegram.say(1, "hello");
     await w.telegram.until(() => texts(w, 1).includes("hi"));
     await new Promise((resolve) => setTimeout(resolve, 300));

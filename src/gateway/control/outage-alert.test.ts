@@ -54,7 +54,7 @@ it("reports on Discord that Telegram is unreachable, and its recovery", async ()
   w.telegram.fault = "refuse";
   await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
   w.telegram.fault = "none";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram hears again.");
+  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram is reachable again.");
   w.telegram.say(1, "hello");
   await answered(w, 1);
   expect(said()).toHaveLength(2);
@@ -65,7 +65,7 @@ it("reports an outage later when no other platform is connected at first", async
   let reachable = false;
   const state = { name: "telegram", state: "fatal" as const, account: null, provenAt: null, reason: "x", rebuilds: 0 };
   const alarm = new OutageAlert({
-    patienceMs: 20,
+    alertDelayMs: 20,
     state: () => state,
     label: (name) => name,
     tell: async (text) => {
@@ -88,7 +88,7 @@ it("reports a recovery that happened during the alert, and the next outage", asy
   const link = { name: "telegram", account: null, provenAt: null, reason: null, rebuilds: 0 };
   let state: LinkState = { ...link, state: "fatal" };
   const alarm = new OutageAlert({
-    patienceMs: 20,
+    alertDelayMs: 20,
     state: () => state,
     label: (name) => name,
     tell: async (text) => {

@@ -14,8 +14,8 @@ it("shows no typing indicator after its end, also when a question is answered la
   const connection = { typing } as unknown as PlatformConnection;
   const mailbox = {} as Mailbox;
   const { signal } = new AbortController();
-  const line = () => ({ platform, connection: () => connection });
-  const sender = new Sender({ mailbox, line, log: () => undefined, redact: String, signal, now: Date.now });
+  const route = () => ({ platform, connection: () => connection });
+  const sender = new Sender({ mailbox, route, log: () => undefined, redact: String, signal, now: Date.now });
   const settings = { stream: null, progress: "off" as const, cleanUp: false };
   const live = new LiveReply({
     ...{ mailbox, sender, platform, settings, key: "in:1", to: { chatId: "1" } },

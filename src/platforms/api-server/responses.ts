@@ -80,8 +80,8 @@ async function openResponse(apiContext: ApiContext, context: Context, body: Body
     human,
     prefix: "api-",
     thread: continues(body, client, stored),
-    ...(userId ? { userId } : {}),
-    ...(sessionId ? { sessionId } : {}),
+    userId,
+    sessionId,
   });
   const head: ResponseHead = {
     id: newId("resp_", 28),
@@ -132,7 +132,7 @@ async function wholeResponse(api: ApiContext, context: Context, body: Body): Pro
     const response = responseObject(request.head, { status: toStatus(result), output, result, denied });
     await keep(api, request, response, result);
     const headers = { "x-hermes-session-id": result.sessionId };
-    return { response: Response.json(response, { headers }), whole: result.end !== "interrupted" };
+    return { response: Response.json(response, { headers }), completed: result.end !== "interrupted" };
   } finally {
     request.session.release();
   }
@@ -143,8 +143,7 @@ export async function createResponse(api: ApiContext, idempotency: Idempotency, 
   if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(api, context, body));
   const request = await openResponse(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };
-  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
-  return sse(context, { headers, stopping: api.stopping, ...keepAlive }, async (stream) => {
+  return sse(context, { headers, stopping: api.stopping, keepAliveMs: api.keepAliveMs }, async (stream) => {
     const writer = new ResponseWriter(request.head, stream);
     try {
       await writer.begin();

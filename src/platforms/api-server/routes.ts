@@ -23,9 +23,9 @@ export interface RouteParts {
   readonly runs: Runs;
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
-  jobs?(): Promise<JobService>;
+  readonly jobs?: (() => Promise<JobService>) | undefined;
   /** More about this process, for `/health/detailed`. */
-  state?(): JsonObject;
+  readonly state?: (() => JsonObject) | undefined;
 }
 
 function refuse(status: number, code: string, message: string): Response {
@@ -141,8 +141,8 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
     client,
     model: modelNameFor(api, body),
     thread: continues(body, client, stored),
-    ...(sessionId ? { sessionId } : {}),
-    ...(userId ? { userId } : {}),
+    sessionId: sessionId || undefined,
+    userId,
   });
   return Response.json({ run_id: run.id, status: "started" }, { status: 202 });
 }
@@ -151,8 +151,7 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
 function runEvents(api: ApiContext, run: Run, context: Context): Response {
   const last = Number(context.req.header("last-event-id") ?? "-1");
   if (!Number.isInteger(last)) throw invalid("invalid_event_id", "Last-Event-ID must be a number");
-  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
-  return sse(context, { stopping: api.stopping, ...keepAlive }, async (stream) => {
+  return sse(context, { stopping: api.stopping, keepAliveMs: api.keepAliveMs }, async (stream) => {
     let index = last + 1;
     while (!stream.signal.aborted) {
       const event = run.events[index];

@@ -122,8 +122,8 @@ export class Run {
         client,
         human: this.human,
         prefix: "run-",
-        ...(sessionId ? { sessionId } : {}),
-        ...(userId ? { userId } : {}),
+        sessionId,
+        userId,
         thread: thread ?? null,
       });
       try {
