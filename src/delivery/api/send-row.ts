@@ -13,7 +13,7 @@ export interface RowSending {
   log(level: "info" | "warning" | "error", text: string): void;
   /** The row is already stored as `sending` with its mark, and was not sent yet. */
   readonly prepared?: boolean | undefined;
-  /** Called with the mark of each attempt, for the search when the outcome stays unknown. */
+  /** Called with the mark of each attempt, used to search for the message when the outcome is unknown. */
   remember(mark: string | null): void;
 }
 
@@ -53,7 +53,7 @@ async function learnMark(
   return result.kind === "unknown" ? { ...result, kind: "retry" } : result;
 }
 
-/** True when the row could not be searched for after a crash. */
+/** True when a mark must be set first: without one the message could not be found after a crash. */
 export function needsMark(
   row: Pick<OutboxRow, "to" | "payload" | "ephemeral">,
   connection: PlatformConnection,
@@ -83,7 +83,7 @@ async function recover(row: OutboxRow, connection: PlatformConnection, sending: 
   let proof: Awaited<ReturnType<NonNullable<PlatformConnection["findSent"]>>> = { sent: "unknown" };
   try {
     if (connection.findSent) {
-      // Ids above the mark are newer, also when no process ran for days.
+      // Counted from the row's creation, because no process may have run for days.
       const since = Math.min(now(), row.createdAt) - KNOWN_MS;
       const known = new Set(await mailbox.knownMessages(row.platform, since));
       const remember = async (mark: string) => {

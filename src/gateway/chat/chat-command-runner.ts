@@ -18,7 +18,7 @@ import { chatCommands, type ParsedCommand } from "./parse-chat-command.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { QueuedMessage } from "./run-turn.ts";
 
-/** What the runner needs of its chat. */
+/** The parts of a chat that the runner uses. */
 export interface ChatActions {
   readonly gateway: GatewayContext;
   readonly key: string;
@@ -107,7 +107,7 @@ export class ChatCommandRunner {
       source,
       sessionKey: key,
       isOwner: gateway.owners.has(source),
-      sharesHome: gateway.isOwner(source),
+      sharesHome: gateway.sharesHome(source),
       hasHomeChannel: gateway.destination(source.platform) !== null,
     };
   }
@@ -253,7 +253,7 @@ export class ChatCommandRunner {
     const { gateway } = this.#chat;
     const { source } = row.event;
     const { store } = gateway.opened.app;
-    const userId = gateway.isOwner(source) ? undefined : gateway.tenant(source);
+    const userId = gateway.sharesHome(source) ? undefined : gateway.tenant(source);
     await store.createSession({ id, source: source.platform, userId });
     await store.setSessionTitle(id, title);
   }

@@ -103,7 +103,7 @@ export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, h
     human,
     source: source.platform,
     platform: source.platform,
-    userId: gateway.isOwner(source) ? undefined : tenantKey(source, gateway.keyRules),
+    userId: gateway.sharesHome(source) ? undefined : tenantKey(source, gateway.keyRules),
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
     origin: {
       platform: source.platform,

@@ -49,7 +49,7 @@ export class ChatSession {
   readonly #album = new Album((row) => this.#take(row));
   readonly #commandRunner: ChatCommandRunner;
   readonly #waiting: QueuedMessage[] = [];
-  /** Messages delivered to this chat by others during a turn. */
+  /** Messages that jobs or other processes delivered to this chat during a turn. */
   readonly #delivered: { readonly from: string; readonly text: string }[] = [];
   #chain: Promise<void> = Promise.resolve();
   #running: Running | undefined;
@@ -121,7 +121,7 @@ export class ChatSession {
     }
   }
 
-  /** Adds a message that others delivered to this chat to its session, as soon as no turn runs. */
+  /** Adds a message delivered by a job or another process to the session, as soon as no turn runs. */
   mirror(from: string, text: string): Promise<void> {
     this.#delivered.push({ from, text });
     this.#chain = this.#chain.then(async () => {
@@ -169,7 +169,7 @@ export class ChatSession {
     // Resumes a turn that a crash interrupted.
     if (row.state === "running") return this.#running ? void this.#waiting.push({ row }) : this.#start({ row });
     if (event.press) return this.#press(row);
-    // Text of programs may come from strangers: it runs no commands.
+    // Text of programs may come from unknown senders: it runs no commands.
     const acceptsCommands = !event.internal && event.source.chatKind !== "webhook";
     const command = acceptsCommands ? await parseChatCommand(this.#gateway.opened, event.text) : null;
     if (command) return this.#commandRunner.run(row, command);

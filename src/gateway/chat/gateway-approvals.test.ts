@@ -31,7 +31,7 @@ describe("an approval question", () => {
   const long = `echo start; ls ${"a".repeat(4_000)}; rm -rf data; ls ${"b".repeat(4_000)}`;
 
   it.each([OWNER, GUEST])(
-    "of %i with a long command quotes the flagged part and comes with the whole as a file",
+    "for user %i with a long command quotes the flagged part and attaches the whole command as a file",
     async (user) => {
       const w = await openUsersFixture();
       w.telegram.say(user, run(long));

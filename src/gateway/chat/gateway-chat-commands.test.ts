@@ -15,7 +15,7 @@ import { hang, text } from "../../../test/servers/fake-llm.ts";
 afterEach(closeGateways);
 
 /** Sends the text and returns the next message in the chat. */
-async function order(w: GatewayFixture, words: string): Promise<string> {
+async function sendCommand(w: GatewayFixture, words: string): Promise<string> {
   const before = texts(w, 1).length;
   w.telegram.say(1, words);
   await answered(w, 1, before + 1);
@@ -25,13 +25,13 @@ async function order(w: GatewayFixture, words: string): Promise<string> {
 describe("/model", () => {
   it("rejects a model that cannot be opened and keeps the current one", async () => {
     const w = await environment();
-    const refused = await order(w, "/model nosuch --provider nowhere");
+    const refused = await sendCommand(w, "/model nosuch --provider nowhere");
     expect(refused).toContain('Unknown provider "nowhere"');
     expect(refused).toContain("hermes model list");
-    expect(await order(w, "hello")).toBe("You said: hello");
-    expect(await order(w, "/model")).toContain("test-model");
-    expect(await order(w, "/model other-model")).toBe("This session now uses other-model.");
-    expect(await order(w, "hello again")).toBe("You said: hello again");
+    expect(await sendCommand(w, "hello")).toBe("You said: hello");
+    expect(await sendCommand(w, "/model")).toContain("test-model");
+    expect(await sendCommand(w, "/model other-model")).toBe("This session now uses other-model.");
+    expect(await sendCommand(w, "hello again")).toBe("You said: hello again");
     expect(w.llm.requests.filter(({ tools }) => tools.length > 0).at(-1)?.model).toBe("other-model");
   });
 });
@@ -39,11 +39,11 @@ describe("/model", () => {
 describe("/new", () => {
   it("sets the title of the session before its first message", async () => {
     const w = await environment();
-    expect(await order(w, "/new Harbour plans")).toBe('New session: "Harbour plans".');
-    expect(await order(w, "/title")).toBe("Harbour plans");
-    expect(await order(w, "hello")).toBe("You said: hello");
+    expect(await sendCommand(w, "/new Harbour plans")).toBe('New session: "Harbour plans".');
+    expect(await sendCommand(w, "/title")).toBe("Harbour plans");
+    expect(await sendCommand(w, "hello")).toBe("You said: hello");
     expect(w.llm.requests.find(({ tools }) => tools.length > 0)?.system).toContain("Hermes");
-    expect(await order(w, "/title")).toBe("Harbour plans");
+    expect(await sendCommand(w, "/title")).toBe("Harbour plans");
   });
 });
 
@@ -55,8 +55,8 @@ describe("hooks", () => {
         'import { appendFileSync } from "node:fs";\nexport const handle = (event, { session_id }) =>\n  appendFileSync(new URL("diary", import.meta.url), session_id.concat(String.fromCharCode(10)));\n',
     };
     const w = await environment({ files });
-    await order(w, "hello");
-    await order(w, "/new");
+    await sendCommand(w, "hello");
+    await sendCommand(w, "/new");
     const record = readFileSync(join(w.home.path, "hooks", "diary", "diary"), "utf8")
       .trim()
       .split("\n");
@@ -69,10 +69,10 @@ describe("/help", () => {
     const w = await environment({
       config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n',
     });
-    const lines = (await order(w, "/help")).split("\n");
+    const lines = (await sendCommand(w, "/help")).split("\n");
     expect(lines).toContain("/approve [all] [session|always]: Approve pending actions");
     expect(lines).toContain("/gpu: Short for /background check it");
-    expect(await order(w, "/status")).toMatch(/^Session: \d/);
+    expect(await sendCommand(w, "/status")).toMatch(/^Session: \d/);
   });
 });
 
@@ -83,9 +83,9 @@ describe("messages to a busy chat", () => {
     const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
-    expect(await order(w, "second")).toMatch(/^⏳ Queued: next \(\d+ s so far\)/);
+    expect(await sendCommand(w, "second")).toMatch(/^⏳ Queued: next \(\d+ s so far\)/);
     w.telegram.say(1, "third");
     await w.telegram.until(() => /^⏳ Queued: next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
-    expect(await order(w, "/stop")).toBe("Stopped. Dropped waiting messages: 2.");
+    expect(await sendCommand(w, "/stop")).toBe("Stopped. Dropped waiting messages: 2.");
   });
 });

@@ -226,7 +226,7 @@ export function register(ctx) {
     "plugins/doorman/index.js": plugin,
   };
 
-  it("may drop and change messages, and are notified of new sessions", async () => {
+  it("can drop and change messages, and are notified of new sessions", async () => {
     const w = await environment({ files, config: "plugins:\n  enabled: [doorman]\n" });
     w.telegram.say(1, "spam");
     w.telegram.say(1, "!help me");

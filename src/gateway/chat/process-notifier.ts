@@ -17,7 +17,7 @@ function shouldNotify(mode: string, notice: ProcessNotice): boolean {
   return mode === "error" && notice.failed;
 }
 
-/** What is needed to reach the chat of the message that started a process. */
+/** The fields of the message that started a process, used to reach its chat. */
 type Starter = Pick<InboxRow, "platform"> & Pick<InboundEvent, "account" | "source" | "deliverTo">;
 
 /** In memory only: background processes end with the gateway. */

@@ -149,14 +149,14 @@ export class Turn {
       );
       return { undelivered: false };
     }
-    // Only when the answer takes longer.
+    // Sent only when the answer takes longer than this.
     if (row.state === "running") this.#restartNote = setTimeout(() => this.#tellRestart(), RESTART_NOTE_MS).unref();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
     const { app, mailbox } = this.#gateway.opened;
     this.#messages ??= await app.store.messageCount(sessionId);
-    // Stored while the message is read. After a crash in between, the message is in the log twice.
+    // Stored in parallel with the start of the turn. After a crash in between, the log contains the message twice.
     const begun = mailbox.begin([row.id], { sessionId, logAfter: this.#messages });
     // The conversation waits for it and handles the failure.
     begun.catch(() => undefined);
@@ -229,7 +229,7 @@ export class Turn {
     const gateway = this.#gateway;
     const { row } = this.#queued;
     const { source } = row.event;
-    // The sender of a webhook is known, but its text may be from a stranger.
+    // The sender of a webhook is known, but its text may come from an unknown author.
     const tainted = this.#queued.tainted === true || source.chatKind === "webhook";
     const live = new LiveReply({
       mailbox: gateway.opened.mailbox,

@@ -30,21 +30,21 @@ describe("connection errors", () => {
 
   it("loses no message being sent when only the poll's connection fails", async () => {
     const w = await environment({ telegram: { sendMs: 1_500 }, env: { TELEGRAM_ALLOW_ALL_USERS: "true" } });
-    const people = Array.from({ length: 8 }, (_, index) => 100 + index);
-    for (const person of people) w.telegram.say(person, "hello");
+    const users = Array.from({ length: 8 }, (_, index) => 100 + index);
+    for (const user of users) w.telegram.say(user, "hello");
     const sends = () => w.telegram.calls.filter(({ method }) => method === "sendMessage").length;
     await w.telegram.until(() => sends() >= 5, 60_000);
     await w.telegram.until(() => w.telegram.resetPoll(), 60_000);
-    await w.telegram.until(() => people.every((person) => texts(w, person).length === 1), 60_000);
+    await w.telegram.until(() => users.every((user) => texts(w, user).length === 1), 60_000);
     await w.telegram.until(() => w.gateway.activeTurns === 0);
     expect(w.log.some((line) => line.includes("poll failed"))).toBe(true);
     // No message had an unknown outcome, so there was no search.
-    expect(sends()).toBe(people.length);
+    expect(sends()).toBe(users.length);
     expect(w.telegram.calls.filter(({ method }) => method === "editMessageReplyMarkup")).toEqual([]);
   });
 
   it.each(["half_open", "stall", "conflict", "error"] as const)(
-    "heals after %s and never calls deafness ok",
+    "recovers after %s and does not report ok during the outage",
     async (fault) => {
       const w = await environment();
       w.telegram.say(1, "before");
@@ -104,12 +104,13 @@ describe("disk errors", () => {
     const w = await environment({ script, config });
     const mailbox = w.opened.mailbox as { enqueue: Mailbox["enqueue"] };
     const { enqueue } = mailbox;
-    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
+    const wasNotSent = (words: string) =>
+      w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
     mailbox.enqueue = () => Promise.reject(new Error("the disk is full"));
     w.telegram.say(1, "one one one one");
     await w.llm.arrived(1);
     w.telegram.say(1, "two");
-    await w.telegram.until(() => unsaid("ack") && unsaid("still0"));
+    await w.telegram.until(() => wasNotSent("ack") && wasNotSent("still0"));
     mailbox.enqueue = enqueue;
     await w.telegram.until(() => texts(w, 1).includes("seen two"));
     const answers = texts(w, 1).filter((shown) => !shown.startsWith("⏳"));

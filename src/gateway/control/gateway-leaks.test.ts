@@ -43,7 +43,7 @@ function counts(): { [what: string]: number } {
 
 // queryObjects exists since Node 20.13.
 it.skipIf(queryObjects === undefined)(
-  "keeps as many promises, timers and descriptors after many turns as after few",
+  "has the same number of promises, timers and descriptors after many turns as after few",
   async () => {
     const w = await environment({ script });
     await talk(w, 4);

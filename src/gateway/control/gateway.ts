@@ -261,7 +261,7 @@ export class Gateway {
       resetPolicy: (source) => resolveResetPolicy(app.config, source),
       owners,
       questions: new OpenQuestions(),
-      isOwner: (source) => source.chatKind === "dm" && owners.has(source),
+      sharesHome: (source) => source.chatKind === "dm" && owners.has(source),
       roleFor: (row) => roleForRow(row, owners, keyRules),
       isLinked: (name) => this.#links.has(name),
       tenant: (source) => tenantKey(source, keyRules),

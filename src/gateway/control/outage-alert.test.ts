@@ -19,8 +19,8 @@ it("is paused and resumed by the owner from another platform", async () => {
     config: 'gateway:\n  owners: ["telegram:1"]\n',
     env: { TELEGRAM_ALLOWED_USERS: "1,2", DISCORD_BOT_TOKEN: other.token, DISCORD_API_ROOT: other.url },
   });
-  const stateOf = async (wanted: string) =>
-    (await w.gateway.status()).platforms.find(({ name }) => name === wanted)?.state;
+  const stateOf = async (platform: string) =>
+    (await w.gateway.status()).platforms.find(({ name }) => name === platform)?.state;
   await expect.poll(() => stateOf("discord"), { timeout: 15_000 }).toBe("ok");
   w.telegram.say(2, "/platform pause discord");
   await answered(w, 2);
@@ -47,17 +47,17 @@ it("reports on Discord that Telegram is unreachable, and its recovery", async ()
       DISCORD_HOME_CHANNEL: "601",
     },
   });
-  const said = () =>
+  const alerts = () =>
     [...other.messages.values()].filter(({ channel_id: id }) => id === "601").map(({ content }) => String(content));
-  const well = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
-  await expect.poll(well, { timeout: 15_000 }).toBe(2);
+  const connectedCount = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
+  await expect.poll(connectedCount, { timeout: 15_000 }).toBe(2);
   w.telegram.fault = "refuse";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
+  await expect.poll(() => alerts().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
   w.telegram.fault = "none";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram is reachable again.");
+  await expect.poll(() => alerts().join(), { timeout: 20_000 }).toContain("✓ Telegram is reachable again.");
   w.telegram.say(1, "hello");
   await answered(w, 1);
-  expect(said()).toHaveLength(2);
+  expect(alerts()).toHaveLength(2);
 });
 
 it("reports an outage later when no other platform is connected at first", async () => {

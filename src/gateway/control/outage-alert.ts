@@ -67,7 +67,7 @@ export class OutageAlert {
     if (now) this.changed({ name, state: now.state });
   }
 
-  /** Sends only what could be stored first. */
+  /** False when the alert could not be stored. */
   #tell(text: string, except: string): Promise<boolean> {
     return this.#parts.tell(text, except).catch(() => false);
   }

@@ -111,7 +111,7 @@ interface Logged {
   log(level: Level, text: string): void;
 }
 
-/** Notices during start-up are logged when the secrets to redact are known. */
+/** Notices from start-up are logged later, when the secrets to redact are known. */
 async function openLogged(home: Home, file: LogFile, options: RunOptions): Promise<Logged> {
   const early: string[] = [];
   let notice = (text: string): void => void early.push(text);

@@ -228,7 +228,7 @@ describe("a guest cannot become the owner", () => {
     run("hermes pairing approve telegram ABCDEFGH"),
     call("execute_code", { language: "python", code: "import os\nos.system('hermes config set gateway.owners x')" }),
   ];
-  it.each(ways)("by %s: the owner is asked", async (words) => {
+  it.each(ways)("by %s: the owner's approval is needed", async (words) => {
     const w = await openUsersFixture();
     const before = configOf(w);
     w.telegram.say(GUEST, words);
@@ -312,11 +312,11 @@ describe("the owner's data", () => {
 
   const hidden: readonly [string, (w: UsersFixture) => string][] = [
     ["a glob above the home", (w) => run(`cat ${join(w.home.path, "..")}/*/memories/USER.md`)],
-    ["a recursive search above it", (w) => run(`grep -r PEACH ${join(w.home.path, "..")}`)],
+    ["a recursive search above the home", (w) => run(`grep -r PEACH ${join(w.home.path, "..")}`)],
     ["an interpreter", () => run("python3 -c 'import os; print(1)'")],
-    ["a program built while it runs", () => run("$(echo ca)t x")],
+    ["a command name built at run time", () => run("$(echo ca)t x")],
     ["execute_code", () => call("execute_code", { language: "python", code: "print(1)" })],
-    ["an arithmetic trick", () => run("x='a[$(id)]'; echo $((x))")],
+    ["a command in an arithmetic expression", () => run("x='a[$(id)]'; echo $((x))")],
   ];
   it.each(hidden)("needs the owner's approval when the accessed path is unknown: %s", async (_, words) => {
     const w = await openUsersFixture({ files });

@@ -125,7 +125,7 @@ export class SessionIndex {
     return entry;
   }
 
-  /** The same without waiting for the disk; await `saved` before anything that depends on it is final. */
+  /** The same without waiting for the disk; `saved` must be awaited before the message is finished. */
   start(key: string, source: Source, change: EntryChange = {}): SessionEntry {
     const { sessionId, ...fields } = change;
     const time = stamp(this.#now());

@@ -253,7 +253,7 @@ export class Sender {
     this.add(await this.#parts.mailbox.enqueue([{ key: `${key}:missing`, platform, to, payload }]));
   }
 
-  /** The mark of the attempt, for the search when the outcome stays unknown. */
+  /** Records the mark of the attempt, used to search for the message when the outcome is unknown. */
   #remember(row: OutboxRow, mark: string | null): void {
     const lane = this.#lane(row.platform, row.to);
     const first = lane.rows[0];

@@ -32,7 +32,7 @@ export interface OpenedSession {
   release(): void;
 }
 
-/** A key for a visible conversation; tool calls in between do not change it. */
+/** A hash of the conversation as the client sees it; tool calls do not change it. */
 export function fingerprint(instructions: string, messages: readonly Message[], userId: string | undefined): string {
   const hash = createHash("sha256").update(JSON.stringify([userId ?? "", instructions.trim()]));
   for (const message of messages) hash.update(JSON.stringify([message.role, textOf(message.content).trim()]));
@@ -56,7 +56,7 @@ interface SessionPlan {
   readonly seed: readonly Message[];
 }
 
-/** From the first words of the conversation, to make the session recognisable. */
+/** An id derived from the instructions and the first user message. */
 function firstId(options: SessionOptions): string {
   const first = [...options.client.history, userMessage(options.client.input)].find(({ role }) => role === "user");
   const text = `${options.client.instructions}\n${textOf(first?.content)}`;
@@ -105,7 +105,7 @@ export class Sessions {
   async open(options: SessionOptions): Promise<OpenedSession> {
     if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
     const found = await this.#plan(options);
-    // Another request may use the session meanwhile: only a session that the client named is shared.
+    // When another request uses this session, a new one is opened, unless the client named the session.
     const plan = options.sessionId === undefined && this.#busy.has(found.id) ? planNewSession(options) : found;
     const { id } = plan;
     if (this.#busy.has(id))
@@ -166,7 +166,7 @@ export class Sessions {
       checkUser(row, options);
       return { id, exists: row !== null, seed: row ? [] : options.client.history };
     }
-    if (options.thread && !this.#busy.has(options.thread.sessionId) && (await this.at(options.thread))) {
+    if (options.thread && !this.#busy.has(options.thread.sessionId) && (await this.isUnchanged(options.thread))) {
       checkUser(await store.getSession(options.thread.sessionId), options);
       return { id: options.thread.sessionId, exists: true, seed: [] };
     }
@@ -176,7 +176,7 @@ export class Sessions {
   }
 
   /** True when the session has not changed since. */
-  async at(thread: StoredThread): Promise<boolean> {
+  async isUnchanged(thread: StoredThread): Promise<boolean> {
     const tip = await this.#agent.store.getCompressionTip(thread.sessionId);
     const row = await this.#agent.store.getSession(tip);
     return row !== null && row.message_count === thread.messageCount;

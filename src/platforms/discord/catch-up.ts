@@ -52,7 +52,7 @@ export class CatchUp {
         const place = await repository.place(channelId, "unknown");
         const { messages, complete } = await readAfter(rest, channelId, { after, pages: MAX_PAGES });
         if (!complete) this.#context.log("warning", `channel ${channelId} has more missed messages than are read`);
-        // The bot never saw the text from before an edit.
+        // Handled as new, not as edited: the bot has not seen the earlier text.
         const here = messages.map((message) => ({
           ...message,
           edited_timestamp: null,

@@ -114,7 +114,7 @@ export class ChannelDirectory {
     try {
       list = JSON.parse(text);
     } catch {
-      // With a damaged list the bot only has to be mentioned again.
+      // After a damaged file, the bot must be mentioned again in its threads.
       list = [];
     }
     this.#threads = Array.isArray(list) ? list.map(String) : [];

@@ -1,3 +1,4 @@
+// The Discord platform against a local server: receiving, sending, reconnecting.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { discordPlatform } from "./discord.ts";
 const GUILD = "700";
 const CHANNEL = "710";
 const never = new AbortController().signal;
-const platform = discordPlatform([{ name: "new", summary: "Start anew", args: "[title]" }]);
+const platform = discordPlatform([{ name: "new", summary: "Start a new session", args: "[title]" }]);
 
 let dir: string;
 let discord: FakeDiscord;
@@ -101,14 +102,14 @@ describe("receiving", () => {
   it("checks roles, also in private messages by the configured server", async () => {
     await connect({ DISCORD_ALLOWED_ROLES: "boss", DISCORD_ALLOWED_USERS: "9" }, { dm_role_auth_guild: GUILD });
     discord.addMember("77", ["boss"]);
-    const person = (id: string) => ({
+    const user = (id: string) => ({
       author: { id, username: id, discriminator: "0", avatar: null, global_name: id },
     });
     discord.say(CHANNEL, `${me()} stranger`, inGuild);
-    discord.say(CHANNEL, `${me()} member`, { guild_id: GUILD, member: { roles: ["boss"] }, ...person("8") });
-    discord.say(CHANNEL, `${me()} listed`, { ...inGuild, ...person("9") });
-    discord.say("602", "dm stranger", person("5"));
-    discord.say("603", "dm member", person("77"));
+    discord.say(CHANNEL, `${me()} member`, { guild_id: GUILD, member: { roles: ["boss"] }, ...user("8") });
+    discord.say(CHANNEL, `${me()} listed`, { ...inGuild, ...user("9") });
+    discord.say("602", "dm stranger", user("5"));
+    discord.say("603", "dm member", user("77"));
     await arrived(3);
     expect(context.events.map((event) => event.text)).toEqual(["member", "listed", "dm member"]);
   });
@@ -151,7 +152,7 @@ describe("receiving", () => {
     await connect();
     const puts = discord.calls.filter(({ path }) => path.endsWith("/commands"));
     expect(puts).toHaveLength(1);
-    expect(JSON.stringify(puts[0]?.body)).toContain("Start anew");
+    expect(JSON.stringify(puts[0]?.body)).toContain("Start a new session");
   });
 });
 

@@ -78,7 +78,7 @@ export class Dispatcher {
     }
   }
 
-  /** Discord repeats nothing for a new session. */
+  /** Fetches missed messages: Discord does not repeat them for a new session. */
   async #missed(): Promise<boolean> {
     const messages = await this.#catchUp.missed(this.#parts.rest, this.#parts.repository);
     let stored = false;

@@ -1,3 +1,4 @@
+// The e-mail platform against local IMAP and SMTP servers.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,9 +58,9 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   }
 
   async function write(mail: { [field: string]: unknown }): Promise<string> {
-    const person = createTransport({ host: "127.0.0.1", port: servers.smtpPort, ignoreTLS: true });
-    const sent = await person.sendMail({ from: "Ada <ada@mail.test>", to: "bot@mail.test", ...mail });
-    person.close();
+    const transport = createTransport({ host: "127.0.0.1", port: servers.smtpPort, ignoreTLS: true });
+    const sent = await transport.sendMail({ from: "Ada <ada@mail.test>", to: "bot@mail.test", ...mail });
+    transport.close();
     return sent.messageId;
   }
 
@@ -188,7 +189,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   it("finds an e-mail by its Message-ID when the connection failed after the transfer", async () => {
     await connect();
     const to = { chatId: "mute@mail.test" };
-    const email = (name: string) => ({ text: `letter ${name}`, idempotencyKey: name });
+    const email = (name: string) => ({ text: `email ${name}`, idempotencyKey: name });
     const lost = (name: string) => ({ to, message: email(name), mark: null, known: new Set<string>() });
     expect(await connection?.send(to, email("first"), never)).toMatchObject({ kind: "unknown" });
     // Without stored copies the outcome is unknown.

@@ -1,3 +1,4 @@
+// Parsing of e-mails, sender checks, and classification of SMTP errors.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { toEmailHtml } from "./email-html.ts";
@@ -88,8 +89,8 @@ it.each([
   ["refused", { responseCode: 554, command: "DATA" }, true],
   ["unknown", { code: "ECONNECTION", command: "CONN" }, true],
   ["unknown", { code: "ETIMEDOUT", command: "CONN" }, true],
-])("a failure of SMTP means %s: %j, the letter on its way: %s", (kind, failure, left) => {
-  expect(sendFailure({ message: "no", ...failure }, left).kind).toBe(kind);
+])("classifies an SMTP failure as %s: %j, transfer started: %s", (kind, failure, transferStarted) => {
+  expect(sendFailure({ message: "no", ...failure }, transferStarted).kind).toBe(kind);
 });
 
 it("throws only Error instances for arbitrary bytes", async () => {

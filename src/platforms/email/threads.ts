@@ -52,7 +52,7 @@ export class Threads {
   /** Adds an e-mail to its thread, so that replies to it are recognised. */
   async add(address: string, thread: Thread, messageId: string): Promise<Thread> {
     const references = thread.references.filter((known) => known !== messageId);
-    // Most mail programs need the first one to show the thread.
+    // The first id is kept: most mail programs need it to show the thread.
     const retained =
       references.length < MAX_REFERENCES
         ? references

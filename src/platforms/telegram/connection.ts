@@ -75,14 +75,14 @@ export class TelegramConnection implements PlatformConnection {
     this.accountName = parts.bot.username;
   }
 
-  /** Ids that were known before a restart. */
+  /** Loads the highest ids that were stored before the restart. */
   async remember(): Promise<void> {
     const stored = await this.#parts.context.memory.get(HIGHEST);
     const pairs = stored ? (JSON.parse(stored) as [string, number][]) : [];
     for (const [scope, id] of pairs) this.#recordSeen(scope, id);
   }
 
-  /** Messages with a known sender. */
+  /** Records messages that the mailbox knows. */
   learn(messages: readonly { readonly chatId: string; readonly messageId: string }[]): void {
     for (const { chatId, messageId } of messages)
       if (/^\d+$/.test(messageId)) this.#recordSeen(counterScope(chatId), Number(messageId));

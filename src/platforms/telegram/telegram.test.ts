@@ -36,26 +36,36 @@ const mention = { entities: [{ type: "mention" as const, offset: 0, length: 11 }
 
 describe("which group messages are for the bot", () => {
   it.each([
-    ["all, when no mention is needed", {}, group("hi"), true],
-    ["only addressed ones", { TELEGRAM_REQUIRE_MENTION: "1" }, group("hi"), false],
-    ["by name", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bot hi", mention), true],
-    ["another bot's name", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bat hi", mention), false],
+    ["all when no mention is required", {}, group("hi"), true],
+    ["not without a required mention", { TELEGRAM_REQUIRE_MENTION: "1" }, group("hi"), false],
+    ["a mention of the bot", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bot hi", mention), true],
+    ["not a mention of another bot", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bat hi", mention), false],
     [
-      "by reply",
+      "a reply to the bot",
       { TELEGRAM_REQUIRE_MENTION: "1" },
       group("yes", { reply_to_message: { message_id: 2, from: { id: 123456 } } }),
       true,
     ],
     [
-      "by pattern",
+      "a configured pattern",
       { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_MENTION_PATTERNS: "hey hermes" },
       group("Hey Hermes!"),
       true,
     ],
-    ["in a free chat", { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_FREE_RESPONSE_CHATS: "-5" }, group("hi"), true],
-    ["not in other chats", { TELEGRAM_ALLOWED_CHATS: "-6" }, group("@hermes_bot hi", mention), false],
     [
-      "a guest by name",
+      "any message in a free-response chat",
+      { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_FREE_RESPONSE_CHATS: "-5" },
+      group("hi"),
+      true,
+    ],
+    [
+      "not in a chat outside the allowed ones",
+      { TELEGRAM_ALLOWED_CHATS: "-6" },
+      group("@hermes_bot hi", mention),
+      false,
+    ],
+    [
+      "a mention in any chat in guest mode",
       { TELEGRAM_ALLOWED_CHATS: "-6", TELEGRAM_GUEST_MODE: "1" },
       group("@hermes_bot hi", mention),
       true,
