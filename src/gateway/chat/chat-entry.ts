@@ -45,8 +45,8 @@ export async function entryFor(
   const entry = gateway.index.start(key, source, change);
   await sessionReset(gateway, entry, source);
   const { notify, notify_exclude_platforms: quiet } = config.session_reset;
-  const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
-  return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
+  const shouldNotify = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
+  return { entry, notice: shouldNotify ? resetNotice(reason, policy) : null, fresh: true };
 }
 
 /** Saves the chat's session to disk before its message is finished. A failure is logged and does not delay the answer. */

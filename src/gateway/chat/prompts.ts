@@ -243,11 +243,11 @@ export class Prompts {
         return { choice: "deny", unattended: true, why: `only an owner can allow it, and ${shown.problem}.` };
       }
       this.#open?.shownIn(id, shown.place);
-      const tell = await asking.show({ text: `${what}; the owner was asked.` }, []);
+      const changeNotice = await asking.show({ text: `${what}; the owner was asked.` }, []);
       const choice = (await answered) as ApprovalChoice | null;
       const end = choice === null && wasEnded(signal) ? asking.closed() : approvalEnd(choice);
       shown.change(`${asked}\n\n${end}`);
-      tell(`${what}.\n\n${end}`);
+      changeNotice(`${what}.\n\n${end}`);
       return choice === null ? { choice: "deny", unattended: true } : { choice };
     } finally {
       this.#questions.find((question) => question.id === id)?.resolve(null);

@@ -25,11 +25,11 @@ export class StillWorking {
 
   constructor(parts: StillWorkingParts) {
     this.#parts = parts;
-    if (parts.everyMs > 0) this.#timer = setInterval(() => this.#say(), parts.everyMs).unref();
+    if (parts.everyMs > 0) this.#timer = setInterval(() => this.#notify(), parts.everyMs).unref();
     this.reset();
   }
 
-  #say(): void {
+  #notify(): void {
     const tool = this.#parts.tool();
     const parts = [minutes(Date.now() - this.#startedAt), `step ${this.#steps + 1}`, ...(tool ? [`at ${tool}`] : [])];
     this.#parts.say(`⏳ Still working (${parts.join(", ")}). /stop ends it.`, `still${this.#count}`);

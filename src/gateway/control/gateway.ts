@@ -103,7 +103,7 @@ export class Gateway {
       alertDelayMs: options.alertDelayMs,
       state: (name) => this.#links.get(name)?.state,
       label: (name) => this.#platforms.get(name)?.label ?? name,
-      tell: (text, except) => this.#alertElsewhere(text, except),
+      send: (text, except) => this.#alertElsewhere(text, except),
     });
     this.directory = new Directory({
       homePath: opened.app.home.path,

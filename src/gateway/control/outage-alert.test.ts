@@ -61,49 +61,49 @@ it("reports on Discord that Telegram is unreachable, and its recovery", async ()
 });
 
 it("reports an outage later when no other platform is connected at first", async () => {
-  const told: string[] = [];
+  const sent: string[] = [];
   let reachable = false;
   const state = { name: "telegram", state: "fatal" as const, account: null, provenAt: null, reason: "x", rebuilds: 0 };
-  const alarm = new OutageAlert({
+  const alert = new OutageAlert({
     alertDelayMs: 20,
     state: () => state,
     label: (name) => name,
-    tell: async (text) => {
-      if (reachable) told.push(text);
+    send: async (text) => {
+      if (reachable) sent.push(text);
       return reachable;
     },
   });
-  alarm.changed(state);
+  alert.changed(state);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   reachable = true;
-  await expect.poll(() => told.length).toBe(1);
+  await expect.poll(() => sent.length).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(told).toHaveLength(1);
-  alarm.close();
+  expect(sent).toHaveLength(1);
+  alert.close();
 });
 
 it("reports a recovery that happened during the alert, and the next outage", async () => {
-  const told: string[] = [];
+  const sent: string[] = [];
   const link = { name: "telegram", account: null, provenAt: null, reason: null, rebuilds: 0 };
   let state: LinkState = { ...link, state: "fatal" };
-  const alarm = new OutageAlert({
+  const alert = new OutageAlert({
     alertDelayMs: 20,
     state: () => state,
     label: (name) => name,
-    tell: async (text) => {
-      if (text.startsWith("⚠️") && told.length === 0) {
+    send: async (text) => {
+      if (text.startsWith("⚠️") && sent.length === 0) {
         state = { ...link, state: "ok" };
-        alarm.changed(state);
+        alert.changed(state);
       }
-      told.push(text.slice(0, 1));
+      sent.push(text.slice(0, 1));
       return true;
     },
   });
-  alarm.changed(state);
-  await expect.poll(() => told).toEqual(["⚠", "✓"]);
+  alert.changed(state);
+  await expect.poll(() => sent).toEqual(["⚠", "✓"]);
   state = { ...link, state: "fatal" };
-  alarm.changed(state);
-  await expect.poll(() => told).toEqual(["⚠", "✓", "⚠"]);
-  alarm.close();
+  alert.changed(state);
+  await expect.poll(() => sent).toEqual(["⚠", "✓", "⚠"]);
+  alert.close();
 });

@@ -9,7 +9,7 @@ export interface OutageAlertOptions {
   state(platform: string): LinkState | undefined;
   label(platform: string): string;
   /** Sends to the home channel of another platform that is connected; false when there is none. */
-  tell(text: string, except: string): Promise<boolean>;
+  send(text: string, except: string): Promise<boolean>;
 }
 
 function isHealthy(state: LinkState["state"]): boolean {
@@ -34,7 +34,7 @@ export class OutageAlert {
       this.#waiting.delete(name);
       // A paused platform is no outage.
       if (this.#reported.delete(name) && state !== "stopped")
-        void this.#tell(`✓ ${this.#parts.label(name)} is reachable again.`, name);
+        void this.#send(`✓ ${this.#parts.label(name)} is reachable again.`, name);
       return;
     }
     if (this.#waiting.has(name) || this.#reported.has(name)) return;
@@ -55,7 +55,7 @@ export class OutageAlert {
     if (!now || isHealthy(now.state)) return;
     const reason = now.reason ? `: ${now.reason}` : "";
     const text = `⚠️ ${this.#parts.label(name)} is unreachable${reason}. Messages there are not received. See: hermes gateway status --deep`;
-    if (await this.#tell(text, name)) this.#markReported(name);
+    if (await this.#send(text, name)) this.#markReported(name);
     // Retried: at start-up the others may not be connected yet.
     else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#delayMs, name);
   }
@@ -68,8 +68,8 @@ export class OutageAlert {
   }
 
   /** False when the alert could not be stored. */
-  #tell(text: string, except: string): Promise<boolean> {
-    return this.#parts.tell(text, except).catch(() => false);
+  #send(text: string, except: string): Promise<boolean> {
+    return this.#parts.send(text, except).catch(() => false);
   }
 
   close(): void {

@@ -53,7 +53,7 @@ function preflight(origin: string): Response {
 }
 
 /** The checks before every route; returns the response to a refused request. */
-function judge(context: Context, settings: ApiServerSettings): Response | null {
+function checkRequest(context: Context, settings: ApiServerSettings): Response | null {
   const origin = context.req.header("origin");
   if (!hostAllowed(context.req.header("host"), settings.allowedHosts))
     return refuse(
@@ -74,7 +74,7 @@ function judge(context: Context, settings: ApiServerSettings): Response | null {
 }
 
 async function guard(context: Context, next: Next, settings: ApiServerSettings): Promise<Response | undefined> {
-  const refusal = judge(context, settings);
+  const refusal = checkRequest(context, settings);
   if (refusal) context.res = refusal;
   else await next();
   const origin = context.req.header("origin");

@@ -14,11 +14,11 @@ import { AnswerTargets } from "./answer-targets.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
 
 async function answerTo(targets: AnswerTargets, to: Destination, message: OutboundMessage): Promise<SendResult> {
-  const place = await targets.find(to.chatId);
-  if (!place) return { ok: false, kind: "refused", reason: "this route has no target for its answers" };
+  const target = await targets.find(to.chatId);
+  if (!target) return { ok: false, kind: "refused", reason: "this route has no target for its answers" };
   const { githubComment } = await import("./github-comment.ts");
   try {
-    await githubComment(place, message.text);
+    await githubComment(target, message.text);
     return { ok: true, messageId: message.idempotencyKey };
   } catch (error) {
     return { ok: false, kind: "refused", reason: errorMessage(error) };
