@@ -168,7 +168,7 @@ it("lists jobs of a file that another program damaged, with the error of each", 
   expect(next.stdout).toContain("Nothing is due");
   expect((await hermes("tick")).stdout).toBe("0 run, 3 missed, 0 abandoned.\n");
   const after = await hermes("status");
-  for (const name of ["Field", "Zone", "Minutes"]) expect(after.stdout).toContain(`Put aside: ${name}`);
+  for (const name of ["Field", "Zone", "Minutes"]) expect(after.stdout).toContain(`Stopped by an error: ${name}`);
   const resumed = await Promise.all(broken.map(({ id }) => hermes("resume", id)));
   for (const { code, stderr } of resumed) {
     expect(code).toBe(1);

@@ -81,7 +81,7 @@ describe("holographic", () => {
     const provider = await start();
     const content = "Ada deploys with Nomad on Fridays";
     const kept = await facts(provider, "keep", { content, category: "project" });
-    expect((await facts(provider, "keep", { content })).kept).toBe("it was known already");
+    expect((await facts(provider, "keep", { content })).kept).toBe("it was already stored");
     const found = await facts(provider, "search", { query: "how did Ada deploy?" });
     expect(found.facts).toMatchObject([
       { fact_id: kept.fact_id, trust: 0.5, source: "session s1", category: "project" },
@@ -317,7 +317,7 @@ describe("mem0", () => {
     for (let round = 0; round < 5; round++)
       expect((await call(provider, "mem0_search", { query: "x" })).error).toContain("503");
     const rested = await call(provider, "mem0_search", { query: "x" });
-    expect(rested.error).toMatch(/next try is in 1[12]\d s/);
+    expect(rested.error).toMatch(/next attempt is in 1[12]\d s/);
     expect(service.requests).toHaveLength(5);
     expect(await provider.prefetch("anything", "s1")).toBe("");
   });

@@ -54,7 +54,7 @@ describe("parseEnvFile", () => {
 });
 
 describe("editing", () => {
-  it("replaces in place, keeps other lines, removes doubles and line breaks", () => {
+  it("replaces in place, keeps other lines, removes duplicates and line breaks", () => {
     expect(withEnvValue("# a\nX=1\nY=2\nX=3\n", "X", "n\new")).toBe("# a\nY=2\nX=new\n");
     expect(withEnvValue("", "X", "1")).toBe("X=1\n");
     expect(withEnvValue("A=1", "X", "1")).toBe("A=1\nX=1\n");

@@ -23,7 +23,7 @@ export interface AnswerState {
   readonly open: ReadonlyMap<string | number, number>;
   /** Opaque reasoning, to be stored as it came. */
   readonly details: readonly Json[];
-  /** The wire had a separate field for reasoning, so the provider may want it back. */
+  /** The response had a separate field for reasoning, so the provider may require it in the next request. */
   readonly ownReasoningField: boolean;
 }
 
@@ -76,7 +76,7 @@ export class AnswerDraft {
     if (text !== "" && this.state.calls.length === 0) this.events.push({ type: "text", text });
   }
 
-  /** A piece of a tool call. A new id under a known key opens another call; a name replaces, it never grows. */
+  /** A piece of a tool call. A new id under a known key starts another call; a later name replaces the earlier one. */
   addCall(key: string | number, piece: CallPiece): void {
     let at = this.state.open.get(key);
     let call = at === undefined ? undefined : this.state.calls[at];

@@ -155,7 +155,7 @@ test("an unknown finish reason is a stop, even with the name of an object's meth
   expect(DIALECTS.chat?.decode([event]).at(-1)).toMatchObject({ type: "done", finishReason: "stop" });
 });
 
-test("requests have the path, the version and the key that their API wants", () => {
+test("requests have the path, the version and the key that their API requires", () => {
   const at = (baseUrl: string) => transportCall({ baseUrl });
   const slashed = at("https://host.test/v1//");
   expect([chatDialect, responsesDialect].map((dialect) => dialect.encode(slashed, true).url)).toEqual([

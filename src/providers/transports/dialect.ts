@@ -23,7 +23,7 @@ export interface WireEvent {
   readonly whole: boolean;
 }
 
-/** `stream_error`: the server reported an error. `malformed`: not of the dialect. `cut`: the end is missing. */
+/** `stream_error`: the server reported an error. `malformed`: not valid in this dialect. `cut`: the end is missing. */
 export type DecodeFailure =
   | { readonly kind: "stream_error"; readonly error: Json }
   | { readonly kind: "malformed" | "cut" };
@@ -50,9 +50,9 @@ export interface Dialect<State extends DecodeState> {
   readonly initial: State;
   /** Never throws. */
   decode(state: State, event: WireEvent): Step<State>;
-  /** The body has ended: the held text, then one end. */
+  /** Called when the body has ended: returns the held text, then one end event. */
   end(state: State, request: ModelRequest): readonly [...StreamedEvent[], DecodeEnd];
-  /** For a connection that broke: what had arrived. */
+  /** Called when the connection broke: returns what had arrived. */
   received(state: State): ReceivedAnswer;
 }
 

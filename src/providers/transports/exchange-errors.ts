@@ -24,7 +24,7 @@ function withoutKey(text: string, key: string | null): string {
   return key !== null && key.length >= 4 ? text.replaceAll(key, "[key]") : text;
 }
 
-/** The message and the code inside an error body, whatever its shape. */
+/** The message and the code inside an error body of any shape. */
 function readErrorBody(body: string): { message?: string | undefined; code?: string | undefined } {
   const value = parseJson(body) as Json | undefined;
   const root = isJsonObject(value) ? value : {};

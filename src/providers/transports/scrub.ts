@@ -41,7 +41,7 @@ export const SCRUB_START: ScrubState = {
   started: false,
 };
 
-/** True when `rest` (which starts with `<`) may still become a tag that matters. */
+/** True when `rest` (which starts with `<`) may still become a known tag. */
 function mayBecomeTag(rest: string): boolean {
   if (rest.length > LONGEST_TAG || rest.includes(">")) return false;
   const name = /^<\/?([a-z_-]*)/i.exec(rest)?.[1]?.toLowerCase() ?? "";

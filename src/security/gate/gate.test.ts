@@ -140,7 +140,7 @@ describe("a denial", () => {
     expect(await gate.check(run("rm build/a.txt"), as(human))).toMatchObject({ allowed: true });
   });
 
-  it("stays in force when yolo mode is enabled afterwards, and covers files too", async () => {
+  it("still applies when yolo mode is enabled afterwards, and covers files too", async () => {
     const gate = open();
     expect(await gate.check({ kind: "write", path: "~/.bashrc", cwd }, as(person()))).toMatchObject({
       allowed: false,

@@ -303,15 +303,15 @@ class PolicyGate implements SecurityGate {
     }
     if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
     if (policy.mode === "smart" && this.#options.judge && !isGuest(context)) {
-      const opinion = await askJudge(this.#options.judge, subject.action, joinReasons(effects), {
+      const judgement = await askJudge(this.#options.judge, subject.action, joinReasons(effects), {
         timeoutMs: this.#options.judgeTimeoutMs ?? 30_000,
         signal: context.signal,
       });
-      if (opinion === "approve") {
+      if (judgement === "approve") {
         this.#allow.addForSession(context.sessionId, key);
         return { allowed: true, how: "approved" };
       }
-      if (opinion === "deny") return this.#refuse(subject, "the smart-mode check denied it.");
+      if (judgement === "deny") return this.#refuse(subject, "the smart-mode check denied it.");
     }
     return this.#ask(subject, ["once", "session", "always", "deny"]);
   }
