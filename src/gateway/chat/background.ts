@@ -133,7 +133,7 @@ export class Background implements BackgroundTasks {
     }
   }
 
-  /** The text of the result. A task that was interrupted before resumes. */
+  /** Returns the text of the result. Resumes an interrupted task. */
   async #work(task: Task): Promise<string> {
     const gateway = this.#gateway();
     const { app } = gateway.opened;

@@ -191,7 +191,7 @@ export class LiveReply {
     this.#stream.set(this.#cut(visible) + stream.cursor);
   }
 
-  /** Cuts the partial answer to one message; the final answer is split properly. */
+  /** Cuts the partial answer to one message; the final answer is split into several. */
   #cut(text: string): string {
     const limit = this.#parts.platform.maxLength;
     const cursor = this.#parts.settings.stream?.cursor ?? "";

@@ -13,7 +13,7 @@ import { markAt, Outbound } from "./outbound.ts";
 import { describeDiscordError, openRest } from "./rest-client.ts";
 import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
-/** Guilds, messages in them and in private, and the text of messages. */
+/** Intents: guilds, guild messages, direct messages, message content. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
 /** Discord answers a heartbeat every 41 s: without an answer for longer the connection is dead. */
 const QUIET_MS = 50_000;
@@ -55,7 +55,7 @@ function fatalReason(text: string): UserError | null {
   return null;
 }
 
-/** The socket, its events in order, and its health. */
+/** The connection to Discord's gateway: handles events in order and reports its health. */
 class GatewaySocket {
   readonly #context: PlatformContext;
   readonly #session: GatewaySession;

@@ -24,7 +24,7 @@ export const EMAIL_SETTINGS: readonly PlatformSetting[] = [
 interface Server {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte. */
+  /** Implicit TLS, without STARTTLS. */
   readonly tls: boolean;
   /** Passwords are sent without TLS only on this machine. */
   readonly plain: boolean;
