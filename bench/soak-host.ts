@@ -58,7 +58,7 @@ export async function runSoakHost(): Promise<void> {
   const gateway = new Gateway(opened, {
     log: (level, text) => level !== "info" && tell({ log: `${level}: ${text}` }),
     agents: { most: 60, idleMs: 5_000 },
-    choresMs: 2_000,
+    cleanUpMs: 2_000,
   });
   await gateway.start();
   const realNow = Date.now;

@@ -1,7 +1,7 @@
-// The type of the program's own slash commands, and the answer that most of them give.
+// The type of the built-in slash commands, and a helper for those that reply with text.
 import type { CommandAnswer, SlashCommand } from "../core/command.ts";
 
-/** Each built-in command says whether it is the owner's, so that a new one cannot be forgotten. */
+/** `ownerOnly` is required, so that every new command decides it. */
 export type BuiltinCommand = SlashCommand & { readonly ownerOnly: boolean | RegExp };
 
 export function text(answer: string): Extract<CommandAnswer, { type: "text" }> {

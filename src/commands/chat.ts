@@ -66,7 +66,7 @@ export const chatCommands: readonly BuiltinCommand[] = [
   chatCommand({
     name: "approve",
     args: "[all] [session|always]",
-    summary: "Approve what waits for approval",
+    summary: "Approve pending actions",
     // The gateway checks who may answer each question.
     ownerOnly: false,
     runInChat: approve,
@@ -75,14 +75,14 @@ export const chatCommands: readonly BuiltinCommand[] = [
     name: "background",
     aliases: ["bg", "btw"],
     args: "task",
-    summary: "Work on something beside this chat",
+    summary: "Run a task in the background",
     ownerOnly: false,
     runInChat: async (task) => request({ kind: "background", task }),
   }),
   chatCommand({
     name: "deny",
     args: "[all]",
-    summary: "Deny what waits for approval",
+    summary: "Deny pending actions",
     ownerOnly: false,
     runInChat: async (args) => decide("deny", firstLineWords(args)),
   }),

@@ -19,10 +19,10 @@ const HELP = `/cron                       scheduled jobs
 /cron remove JOB
 More: hermes cron --help`;
 
-/** `add`: a schedule in quotes, `every …`, five fields of cron, or one word; then the task. */
+/** Arguments of `add`: a schedule (quoted, `every …`, five cron fields, or one word), then the task. */
 const ADD = /^(?:"([^"]+)"|(every\s+\S+|(?:[\d*,/-]+\s+){4}[\d*,/-]+|\S+))\s+(\S[\s\S]*)$/i;
 
-/** The changes of a job: the method of the job service, and the reply. */
+/** For each action: the method of the job service and the reply. */
 const JOB_ACTIONS = {
   pause: ["pause", "Paused"],
   resume: ["resume", "Resumed"],
@@ -82,7 +82,7 @@ async function answerInChat(args: string, jobs: CronJobs, chat: ChatCommandConte
     return `${done}: ${job.name}.`;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    // Without the hint, which names a command of the terminal.
+    // The hint is omitted: it names a terminal command.
     return `${error.message} See /cron list`;
   }
 }

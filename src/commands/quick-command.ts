@@ -1,4 +1,4 @@
-// Quick commands: slash commands of the configuration that run a shell command, or stand for another command.
+// Quick commands: slash commands of the configuration that run a shell command, or are aliases of another command.
 
 import type { SlashCommand } from "../core/command.ts";
 import type { Config } from "../core/config/config.ts";
@@ -34,7 +34,7 @@ async function runShell(command: string, { cwd, env, redact }: ShellContext): Pr
   return [shown, end].filter((part) => part !== "").join("\n") || "(done; no output)";
 }
 
-/** A command that stands for another one: its `target` may have arguments. */
+/** An alias of another command: its `target` may have arguments. */
 export interface CommandAlias {
   readonly name: string;
   readonly target: string;

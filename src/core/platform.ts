@@ -57,7 +57,9 @@ export interface InboundEvent {
   readonly attachments?: readonly Attachment[] | undefined;
   /** Messages that are pieces of one, such as the pictures of an album, share it. */
   readonly group?: string | undefined;
-  readonly replyTo?: { readonly messageId: string; readonly text?: string | undefined; readonly fromBot?: boolean };
+  readonly replyTo?:
+    | { readonly messageId: string; readonly text?: string | undefined; readonly fromBot?: boolean }
+    | undefined;
   /** Set when the user changed an earlier message: the id of that message. */
   readonly edited?: boolean | undefined;
   readonly edits?: string | undefined;

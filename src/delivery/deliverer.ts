@@ -62,7 +62,7 @@ async function sendDirectly(
   }
 }
 
-/** Every attempt uses the same key: a lost answer or a gateway that ended meanwhile does not cause a second message. */
+/** Every attempt uses the same key, so a lost answer or a stopped gateway does not cause a second message. */
 async function send(
   deps: DelivererDeps,
   platform: Platform,

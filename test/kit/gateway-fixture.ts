@@ -28,7 +28,7 @@ async function startGateway(
   home: TempHome,
   telegram: FakeTelegram,
   env: { [name: string]: string },
-  watch: { readonly log: string[]; readonly now: () => number; readonly choresMs?: number; readonly cwd?: string },
+  watch: { readonly log: string[]; readonly now: () => number; readonly cleanUpMs?: number; readonly cwd?: string },
 ): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
   const host = {
     env: {
@@ -45,8 +45,8 @@ async function startGateway(
   const opened = await openGateway(openHome([], host).home, { host: "in-process" });
   const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
   const log = (level: string, line: string) => watch.log.push(`${level}: ${line}`);
-  const chores = watch.choresMs === undefined ? {} : { choresMs: watch.choresMs };
-  const gateway = new Gateway(opened, { log, times, now: watch.now, patienceMs: 300, ...chores });
+  const chores = watch.cleanUpMs === undefined ? {} : { cleanUpMs: watch.cleanUpMs };
+  const gateway = new Gateway(opened, { log, times, now: watch.now, alertDelayMs: 300, ...chores });
   await gateway.start();
   return { gateway, opened };
 }
@@ -59,8 +59,8 @@ export async function openGatewayFixture(
     telegram?: FakeTelegramOptions;
     /** Files of the home, by path. */
     files?: { [path: string]: string };
-    /** Interval at which idle conversations are closed. */
-    choresMs?: number;
+    /** How often what is idle is let go. */
+    cleanUpMs?: number;
     /** Where commands run; the home itself when absent. */
     cwd?: string;
   } = {},
@@ -83,9 +83,9 @@ export async function openGatewayFixture(
   const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
   const log: string[] = [];
   let ahead = 0;
-  const chores = options.choresMs === undefined ? {} : { choresMs: options.choresMs };
-  const folder = options.cwd === undefined ? {} : { cwd: options.cwd };
-  const watch = { log, now: () => Date.now() + ahead, ...chores, ...folder };
+  const chores = options.cleanUpMs === undefined ? {} : { cleanUpMs: options.cleanUpMs };
+  const place = options.cwd === undefined ? {} : { cwd: options.cwd };
+  const watch = { log, now: () => Date.now() + ahead, ...chores, ...place };
   const started = await startGateway(home, telegram, env, watch);
   const made: GatewayFixture = {
     home,

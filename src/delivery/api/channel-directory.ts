@@ -26,10 +26,10 @@ function parseChat(platform: string, entry: Entry): KnownChat[] {
     {
       platform,
       chatId,
-      ...(threadId ? { threadId } : {}),
+      threadId,
       name: String(entry.name ?? chatId),
       kind: String(entry.type ?? "dm"),
-      ...(entry.guild ? { guild: String(entry.guild) } : {}),
+      guild: entry.guild ? String(entry.guild) : undefined,
     },
   ];
 }
@@ -57,7 +57,7 @@ export async function writeDirectory(homePath: string, chats: readonly KnownChat
     list.push({
       id: threadId ? `${chatId}:${threadId}` : chatId,
       name,
-      ...(guild ? { guild } : {}),
+      guild,
       type: kind,
       thread_id: threadId ?? null,
     });
@@ -102,5 +102,5 @@ export function resolveChat(
 ): DeliveryTarget | undefined {
   const found = findChat(chats, platform, reference);
   if (!found) return isRawId(platform, reference) ? { platform, chatId: reference } : undefined;
-  return { platform, chatId: found.chatId, ...(found.threadId ? { threadId: found.threadId } : {}) };
+  return { platform, chatId: found.chatId, threadId: found.threadId };
 }

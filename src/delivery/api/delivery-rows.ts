@@ -17,7 +17,7 @@ function buildKey({ platform, chatId, threadId }: DeliveryTarget, message: Deliv
 }
 
 export function deliveryRows(platform: Platform, target: DeliveryTarget, message: DeliveryMessage): NewOutgoing[] {
-  const to = { chatId: target.chatId, ...(target.threadId ? { threadId: target.threadId } : {}) };
+  const to = { chatId: target.chatId, threadId: target.threadId || undefined };
   const key = buildKey(target, message);
   const limits = { max: platform.maxLength, unit: platform.lengthUnit };
   const texts = message.text.trim() === "" ? [] : splitText(message.text, limits);

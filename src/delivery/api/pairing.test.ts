@@ -17,7 +17,7 @@ const open = () => openPairing(folder, () => now);
 const ada = { id: "7", name: "Ada" };
 
 describe("pairing", () => {
-  it("lets a person in by their code, in files that only the owner can read", async () => {
+  it("grants access by code and stores files that only the owner can read", async () => {
     const pairing = open();
     const code = (await pairing.request("telegram", ada)) ?? "";
     expect(code).toMatch(/^[A-HJ-NP-Z2-9]{8}$/);
@@ -40,7 +40,7 @@ describe("pairing", () => {
     expect(await pairing.isApproved("telegram", "7")).toBe(false);
   });
 
-  it("forgets when strangers asked once they may ask again", async () => {
+  it("removes the times of requests once their rate limit has expired", async () => {
     const pairing = open();
     for (let n = 0; n < 5; n++) {
       await pairing.request("telegram", { id: `s${n}`, name: "" });
@@ -51,7 +51,7 @@ describe("pairing", () => {
     expect(Object.keys(JSON.parse(readFileSync(limits, "utf8")))).toEqual(["telegram:s4"]);
   });
 
-  it("gives one code in ten minutes, three at a time, valid for an hour", async () => {
+  it("creates one code per ten minutes and at most three pending codes, valid for an hour", async () => {
     const pairing = open();
     const code = (await pairing.request("telegram", ada)) ?? "";
     expect(await pairing.request("telegram", ada)).toBeNull();
@@ -65,7 +65,7 @@ describe("pairing", () => {
     expect(await pairing.clearPending()).toBe(1);
   });
 
-  it("locks after five wrong codes, for asking and for approving", async () => {
+  it("locks requests and approvals after five wrong codes", async () => {
     const pairing = open();
     const code = (await pairing.request("telegram", ada)) ?? "";
     for (let tried = 0; tried < 5; tried++)
@@ -90,7 +90,7 @@ describe("the first paired user", () => {
     writeFileSync(join(dir, `${platform}-approved.json`), JSON.stringify(entries));
   };
 
-  it("stays the first when others follow, also on other platforms and in a new process", async () => {
+  it("does not change when other users are paired, also on other platforms and in a new process", async () => {
     const pairing = open();
     expect(await pairing.first()).toBeNull();
     await pair("telegram", "501");
@@ -100,7 +100,7 @@ describe("the first paired user", () => {
     expect(await open().first()).toEqual({ platform: "telegram", userId: "501" });
   });
 
-  it("has no successor among the guests when it is revoked", async () => {
+  it("is not replaced by a guest when it is revoked", async () => {
     await pair("telegram", "501");
     await pair("telegram", "502");
     await open().revoke("telegram", "501");
@@ -109,14 +109,14 @@ describe("the first paired user", () => {
     expect(await open().first()).toBeNull();
   });
 
-  it("is the next one when nobody is left", async () => {
+  it("is the next paired user when the lists are empty", async () => {
     await pair("telegram", "501");
     await open().revoke("telegram", "501");
     await pair("telegram", "502");
     expect(await open().first()).toEqual({ platform: "telegram", userId: "502" });
   });
 
-  it("is known in files that were written before: by the time of approval", async () => {
+  it("is derived from the approval times in older files", async () => {
     approvedFile("telegram", { 502: { user_name: "b", approved_at: 200 }, 501: { user_name: "a", approved_at: 100 } });
     expect(await open().first()).toEqual({ platform: "telegram", userId: "501" });
     await open().revoke("telegram", "502");

@@ -13,14 +13,14 @@ export interface RowSending {
   log(level: "info" | "warning" | "error", text: string): void;
   /** The row is already stored as `sending` with its mark, and was not sent yet. */
   readonly prepared?: boolean | undefined;
-  /** Called with the mark of each attempt, for the search when the outcome stays unknown. */
+  /** Called with the mark of each attempt, used to search for the message when the outcome is unknown. */
   remember(mark: string | null): void;
 }
 
 /** A row in state `sending` may already be delivered: its process or its connection ended before the result was known. */
 export function sendRow(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
-  const inherited = row.state === "sending" && row.payload.type !== "edit";
-  return inherited ? recover(row, connection, sending) : attempt(row, connection, sending);
+  const mayBeSent = row.state === "sending" && row.payload.type !== "edit";
+  return mayBeSent ? recover(row, connection, sending) : attempt(row, connection, sending);
 }
 
 async function attempt(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
@@ -53,7 +53,7 @@ async function learnMark(
   return result.kind === "unknown" ? { ...result, kind: "retry" } : result;
 }
 
-/** True when the row could not be searched for after a crash. */
+/** True when a mark must be set first: without one the message could not be found after a crash. */
 export function needsMark(
   row: Pick<OutboxRow, "to" | "payload" | "ephemeral">,
   connection: PlatformConnection,
@@ -69,7 +69,7 @@ async function sendEdit(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const { messageId, text, buttons } = payload;
-  const message = { text, ...(buttons ? { buttons } : {}) };
+  const message = { text, buttons };
   const edited = await connection.edit?.(row.to, messageId, message, signal);
   if (edited && (edited.ok || edited.kind !== "refused")) return edited;
   // The message was deleted: its text is sent as a new message.
@@ -83,7 +83,7 @@ async function recover(row: OutboxRow, connection: PlatformConnection, sending: 
   let proof: Awaited<ReturnType<NonNullable<PlatformConnection["findSent"]>>> = { sent: "unknown" };
   try {
     if (connection.findSent) {
-      // Ids above the mark are newer, also when no process ran for days.
+      // Counted from the row's creation, because no process may have run for days.
       const since = Math.min(now(), row.createdAt) - KNOWN_MS;
       const known = new Set(await mailbox.knownMessages(row.platform, since));
       const remember = async (mark: string) => {
@@ -117,9 +117,9 @@ function outbound(row: OutboxRow): OutboundMessage | OutboundFile {
   const { text, buttons } = payload;
   return {
     text,
-    ...(buttons ? { buttons } : {}),
-    ...("replyTo" in payload && payload.replyTo ? { replyTo: payload.replyTo } : {}),
-    ...("silent" in payload && payload.silent ? { silent: true } : {}),
+    buttons,
+    replyTo: "replyTo" in payload ? payload.replyTo : undefined,
+    silent: "silent" in payload ? payload.silent : undefined,
     idempotencyKey: key,
   };
 }

@@ -7,6 +7,6 @@ import { isSendable } from "../../core/outgoing-media.ts";
 /** Its path; null when it does not exist or is of a kind that chats do not accept. */
 export function sendableFile(written: string): string | null {
   const path = written.startsWith("~/") ? join(homedir(), written.slice(2)) : written;
-  const there = isSendable(path) && isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile();
-  return there ? path : null;
+  const exists = isSendable(path) && isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile();
+  return exists ? path : null;
 }

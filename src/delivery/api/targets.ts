@@ -31,7 +31,7 @@ const HOME_NAMES: { readonly [platform: string]: readonly string[] } = {
 };
 
 function target(platform: string, chatId: unknown, threadId: unknown): DeliveryTarget {
-  return { platform, chatId: String(chatId), ...(threadId ? { threadId: String(threadId) } : {}) };
+  return { platform, chatId: String(chatId), threadId: threadId ? String(threadId) : undefined };
 }
 
 /** The environment's home channel for a platform, else that of the platform's section in the configuration. */

@@ -111,7 +111,7 @@ export function serviceFile(home: Home, service: Service, system: string = platf
 }
 
 /** Runs the service manager; returns its error, or null. Without a time-out: service managers have their own. */
-async function tell(command: string, args: readonly string[], home: Home): Promise<string | null> {
+async function runServiceManager(command: string, args: readonly string[], home: Home): Promise<string | null> {
   try {
     await run(command, [...args], { env: { ...home.env } });
     return null;
@@ -139,8 +139,9 @@ export function notifyService(
   options: { readonly wait?: boolean | undefined } = {},
 ): Promise<string | null> {
   const waitFlags = options.wait === false ? ["--no-block"] : [];
-  if (file.kind === "systemd") return tell("systemctl", ["--user", ...waitFlags, word, `${file.name}.service`], home);
-  return tell("launchctl", [word === "start" ? "load" : "unload", file.path], home);
+  if (file.kind === "systemd")
+    return runServiceManager("systemctl", ["--user", ...waitFlags, word, `${file.name}.service`], home);
+  return runServiceManager("launchctl", [word === "start" ? "load" : "unload", file.path], home);
 }
 
 /** Writes the file and starts the service. `problem` is the error of the service manager, or null. */
@@ -150,10 +151,11 @@ export async function installService(
 ): Promise<{ file: ServiceFile; problem: string | null }> {
   const file = serviceFile(home, service);
   await atomicWrite(file.path, file.text, 0o644);
-  if (file.kind === "launchd") return { file, problem: await tell("launchctl", ["load", "-w", file.path], home) };
+  if (file.kind === "launchd")
+    return { file, problem: await runServiceManager("launchctl", ["load", "-w", file.path], home) };
   const problem =
-    (await tell("systemctl", ["--user", "daemon-reload"], home)) ??
-    (await tell("systemctl", ["--user", "enable", "--now", `${file.name}.service`], home));
+    (await runServiceManager("systemctl", ["--user", "daemon-reload"], home)) ??
+    (await runServiceManager("systemctl", ["--user", "enable", "--now", `${file.name}.service`], home));
   return { file, problem };
 }
 
@@ -166,9 +168,9 @@ export async function uninstallService(
   if (!existsSync(file.path)) return null;
   const problem =
     file.kind === "launchd"
-      ? await tell("launchctl", ["unload", "-w", file.path], home)
-      : await tell("systemctl", ["--user", "disable", "--now", `${file.name}.service`], home);
+      ? await runServiceManager("launchctl", ["unload", "-w", file.path], home)
+      : await runServiceManager("systemctl", ["--user", "disable", "--now", `${file.name}.service`], home);
   await rm(file.path, { force: true });
-  if (file.kind === "systemd") await tell("systemctl", ["--user", "daemon-reload"], home);
+  if (file.kind === "systemd") await runServiceManager("systemctl", ["--user", "daemon-reload"], home);
   return { file, problem };
 }

@@ -8,7 +8,7 @@ interface GatewayStatus {
   readonly activeTurns?: number | undefined;
 }
 
-/** v0.14's words for the states of a platform. */
+/** v0.14's names for the platform states. */
 const STATES: { readonly [state: string]: string } = {
   ok: "connected",
   degraded: "connected",

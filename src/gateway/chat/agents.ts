@@ -9,7 +9,7 @@ export interface Agent {
   messages?: number | undefined;
 }
 
-interface Held extends Agent {
+interface PooledAgent extends Agent {
   usedAt: number;
   busy: boolean;
 }
@@ -22,7 +22,7 @@ export interface AgentLimits {
 export class Agents {
   readonly #limits: AgentLimits;
   readonly #now: () => number;
-  readonly #held = new Map<string, Held>();
+  readonly #pool = new Map<string, PooledAgent>();
   readonly #closing = new Set<Promise<void>>();
 
   constructor(limits: AgentLimits, now: () => number) {
@@ -31,70 +31,70 @@ export class Agents {
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#pool.size;
   }
 
   /** The chat's conversation, marked busy until `release`. Opens one when there is none or the signature changed. */
   async take(key: string, signature: string, open: () => Promise<OpenedConversation>): Promise<Agent> {
-    const held = this.#held.get(key);
-    if (held && held.signature === signature) {
-      this.#held.delete(key);
-      this.#held.set(key, held);
-      held.busy = true;
-      return held;
+    const pooled = this.#pool.get(key);
+    if (pooled && pooled.signature === signature) {
+      this.#pool.delete(key);
+      this.#pool.set(key, pooled);
+      pooled.busy = true;
+      return pooled;
     }
-    if (held) await this.drop(key);
-    const fresh: Held = { opened: await open(), signature, usedAt: this.#now(), busy: true };
-    this.#held.set(key, fresh);
+    if (pooled) await this.drop(key);
+    const fresh: PooledAgent = { opened: await open(), signature, usedAt: this.#now(), busy: true };
+    this.#pool.set(key, fresh);
     this.#trim();
     return fresh;
   }
 
   peek(key: string): Agent | undefined {
-    return this.#held.get(key);
+    return this.#pool.get(key);
   }
 
   release(key: string): void {
-    const held = this.#held.get(key);
-    if (!held) return;
-    held.busy = false;
-    held.usedAt = this.#now();
+    const pooled = this.#pool.get(key);
+    if (!pooled) return;
+    pooled.busy = false;
+    pooled.usedAt = this.#now();
     this.#trim();
   }
 
   /** Closes it; a running turn is interrupted. */
   async drop(key: string): Promise<void> {
-    const held = this.#held.get(key);
-    if (!held) return;
-    this.#held.delete(key);
-    await this.#close(held);
+    const pooled = this.#pool.get(key);
+    if (!pooled) return;
+    this.#pool.delete(key);
+    await this.#close(pooled);
   }
 
   /** Closes conversations that have been idle too long. */
   sweep(): void {
-    for (const [key, held] of this.#held)
-      if (!held.busy && this.#now() - held.usedAt > this.#limits.idleMs) void this.drop(key);
+    for (const [key, pooled] of this.#pool)
+      if (!pooled.busy && this.#now() - pooled.usedAt > this.#limits.idleMs) void this.drop(key);
   }
 
   #trim(): void {
-    let over = this.#held.size - this.#limits.most;
-    for (const [key, held] of this.#held) {
+    let over = this.#pool.size - this.#limits.most;
+    for (const [key, pooled] of this.#pool) {
       if (over <= 0) return;
-      if (held.busy) continue;
+      if (pooled.busy) continue;
       over -= 1;
       void this.drop(key);
     }
   }
 
-  async #close(held: Held): Promise<void> {
-    const closing = held.opened.conversation.close().catch(() => undefined);
+  async #close(pooled: PooledAgent): Promise<void> {
+    const closing = pooled.opened.conversation.close().catch(() => undefined);
     this.#closing.add(closing);
     await closing;
     this.#closing.delete(closing);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#held.keys()].map((key) => this.drop(key)));
+    await Promise.all([...this.#pool.keys()].map((key) => this.drop(key)));
     await Promise.all(this.#closing);
   }
 }

@@ -6,15 +6,15 @@ import { showControlCharacters } from "../../lib/text/visible-text.ts";
 export interface QuestionText {
   readonly text: string;
   /** Sent before the question: as a file, or as messages where the platform takes no files. */
-  readonly whole?: string | undefined;
+  readonly fullCommand?: string | undefined;
 }
 
 /** Room for the text around the command: reason, sender, how to answer, outcome. */
-const AROUND = 900;
-const LEAST = 200;
+const RESERVED_LENGTH = 900;
+const MIN_LENGTH = 200;
 const MAX_PARTS = 3;
-const PART = 180;
-const REASON = 300;
+const MAX_PART = 180;
+const MAX_REASON = 300;
 
 /** Hidden characters become escapes, and nothing can end the code block around it. */
 export function visibleCommand(text: string): string {
@@ -22,16 +22,16 @@ export function visibleCommand(text: string): string {
 }
 
 /** The same on one line, for names and reasons. */
-export function visibleLine(text: string, most = REASON): string {
+export function visibleLine(text: string, max = MAX_REASON): string {
   const line = visibleCommand(text).replaceAll(/\s+/g, " ").trim();
-  return shorten(line, most);
+  return shorten(line, max);
 }
 
 /** The start and the end of a long text. */
-function shorten(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const tail = Math.floor(most / 3);
-  return `${text.slice(0, most - tail - 3)} … ${text.slice(-tail)}`;
+function shorten(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const tail = Math.floor(max / 3);
+  return `${text.slice(0, max - tail - 3)} … ${text.slice(-tail)}`;
 }
 
 function block(text: string): string {
@@ -47,11 +47,11 @@ export function approvalText(
   const action = visibleCommand(request.action);
   const from = guest === undefined ? "" : `${guest} asks for this:\n`;
   const why = `⚠️ ${from}${visibleLine(request.reason)}`;
-  const room = maxLength === 0 ? Number.POSITIVE_INFINITY : Math.max(LEAST, maxLength - AROUND);
+  const room = maxLength === 0 ? Number.POSITIVE_INFINITY : Math.max(MIN_LENGTH, maxLength - RESERVED_LENGTH);
   if (action.length <= room) return { text: `${why}\n\n${block(action)}` };
-  const flagged = (request.flagged ?? []).slice(0, MAX_PARTS).map((part) => shorten(visibleCommand(part), PART));
-  const parts = flagged.length > 0 ? flagged : [shorten(action, LEAST)];
+  const flagged = (request.flagged ?? []).slice(0, MAX_PARTS).map((part) => shorten(visibleCommand(part), MAX_PART));
+  const parts = flagged.length > 0 ? flagged : [shorten(action, MIN_LENGTH)];
   const about = flagged.length > 0 ? "This part needs approval" : "Start and end of the command";
   const text = `${why}\n\n${about}:\n${block(parts.join("\n"))}\n\nThe whole command has ${action.length} characters; see above.`;
-  return { text, whole: action };
+  return { text, fullCommand: action };
 }

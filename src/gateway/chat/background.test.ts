@@ -1,4 +1,4 @@
-// Tasks beside a chat: their result, their questions, and what a restart does to them.
+// Background tasks of a chat: results, questions and restarts.
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const lastWords = (request: Request) => String(request.messages.at(-1)?.text);
 const results = (w: GatewayFixture) => texts(w, 1).filter((shown) => shown.startsWith("🗂"));
 
 describe("/background", () => {
-  it("works beside the chat and brings its result with a header", async () => {
+  it("runs in parallel with the chat and sends its result with a header", async () => {
     const script = ((request: Request) => {
       const words = lastWords(request);
       return { text: `done: ${words}`, ...(words === "count the stars" ? { everyMs: 300 } : {}) };
@@ -35,7 +35,7 @@ describe("/background", () => {
     expect(texts(w, 1).at(-1)).toMatch(/^🗂 Background task bg_\w+: count the stars\n\ndone: count the stars$/);
   });
 
-  it("that cannot be noted does not begin, and takes nobody's place", async () => {
+  it("does not start a task that cannot be stored, and does not count it as running", async () => {
     const w = await openGatewayFixture({ script: () => text("done") });
     const mailbox = w.opened.mailbox as { setMemory: Mailbox["setMemory"] };
     const { setMemory } = mailbox;
@@ -49,7 +49,7 @@ describe("/background", () => {
     expect(w.llm.requests).toEqual([]);
   });
 
-  it("goes on after a restart where it was, and has one result", async () => {
+  it("resumes a task after a restart and sends one result", async () => {
     let asked = 0;
     const script = ((request: Request) => {
       if (!lastWords(request).includes("something long")) return text("hello");
@@ -71,7 +71,7 @@ describe("/background", () => {
     expect(results(w)).toHaveLength(1);
   });
 
-  it("is given up when the program ended under it too often, and says how to ask again", async () => {
+  it("gives up a task after too many interruptions and tells the user how to start it again", async () => {
     const w = await openGatewayFixture({ script: () => hang() });
     w.telegram.say(1, "/bg dig a hole");
     await answered(w, 1);
@@ -82,7 +82,7 @@ describe("/background", () => {
     expect(results(w)).toHaveLength(1);
   });
 
-  it("does not go on for somebody who is no longer let in", async () => {
+  it("does not resume the task of a user who has lost access", async () => {
     const w = await openGatewayFixture({ script: () => hang(), env: {} });
     const code = await w.opened.pairing.request("telegram", { id: "1", name: "Ada" });
     await w.opened.pairing.approve("telegram", code ?? "");
@@ -96,7 +96,7 @@ describe("/background", () => {
     expect(results(w)).toEqual([]);
   });
 
-  it("does not send what is protected", async () => {
+  it("does not send protected files", async () => {
     const script: Script = (request) => text(`Here.\nMEDIA:${lastWords(request)}`);
     const w = await openGatewayFixture({ script, env: { TELEGRAM_ALLOWED_USERS: "1", HOME: "/nonexistent" } });
     const link = join(w.home.path, "notes.txt");
@@ -108,13 +108,13 @@ describe("/background", () => {
     expect(w.telegram.fromBot(1).map((message) => message.kind)).not.toContain("document");
   });
 
-  it("keeps its question open while the chat goes on, also when the chat is idle for long", async () => {
+  it("keeps a question open during later turns and after a long idle time", async () => {
     const script = ((request: Request) => {
       if (lastWords(request) === "hello") return text("hi");
       if (request.messages.at(-1)?.role === "tool") return text(`told: ${lastWords(request).slice(0, 300)}`);
       return calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-background-test" } }]);
     }) as Script;
-    const w = await openGatewayFixture({ script, choresMs: 50 });
+    const w = await openGatewayFixture({ script, cleanUpMs: 50 });
     w.telegram.say(1, "/bg clean up");
     const asked = () => w.telegram.fromBot(1).find((message) => message.markup.includes("ea:once"));
     await w.telegram.until(() => asked() !== undefined);

@@ -1,4 +1,4 @@
-// /background: a task in a separate conversation, beside the chat. Its result is sent as a message with a header.
+// /background: runs a task in a separate conversation. Its result is sent to the chat as a message with a header.
 import { randomBytes } from "node:crypto";
 import type { AgentEvent } from "../../core/event.ts";
 import { type Human, presenceOf } from "../../core/human.ts";
@@ -19,7 +19,7 @@ const TITLE = 60;
 const MAX_STARTS = 3;
 
 /** A running task as stored on disk. */
-interface Kept {
+interface StoredTask {
   readonly id: string;
   readonly platform: string;
   readonly to: Destination;
@@ -29,19 +29,19 @@ interface Kept {
   readonly starts: number;
 }
 
-interface Task extends Kept {
+interface Task extends StoredTask {
   readonly controller: AbortController;
   readonly startedAt: number;
   work: Promise<void>;
   /** Number of open questions. */
-  asks: number;
+  openQuestions: number;
   /** Interrupted by a stop: resumed at the next start. */
-  left: boolean;
+  suspended: boolean;
 }
 
 /** Interrupts a task and keeps it in the list. */
-function leave(task: Task): void {
-  task.left = true;
+function suspend(task: Task): void {
+  task.suspended = true;
   task.controller.abort();
 }
 
@@ -54,7 +54,7 @@ function short(text: string): string {
   return oneLine(text, TITLE);
 }
 
-function formatHeader(task: Pick<Kept, "id" | "prompt">): string {
+function formatHeader(task: Pick<StoredTask, "id" | "prompt">): string {
   return `🗂 Background task ${task.id}: ${short(task.prompt)}`;
 }
 
@@ -79,24 +79,24 @@ export class Background implements BackgroundTasks {
 
   async start({ row, prompt, platform, to }: BackgroundRequest): Promise<string> {
     const id = newId(this.#gateway().now());
-    await this.#begin([{ id, platform: platform.name, to, prompt, row, starts: 1 }]);
+    await this.#startAll([{ id, platform: platform.name, to, prompt, row, starts: 1 }]);
     return id;
   }
 
   /** Stores the tasks before they start; when storing fails, none starts. */
-  async #begin(all: readonly Kept[]): Promise<void> {
+  async #startAll(all: readonly StoredTask[]): Promise<void> {
     const startedAt = this.#gateway().now();
     const fresh = () => ({
       controller: new AbortController(),
       startedAt,
       work: Promise.resolve(),
-      asks: 0,
-      left: false,
+      openQuestions: 0,
+      suspended: false,
     });
-    const tasks = all.map((kept): Task => ({ ...kept, ...fresh() }));
+    const tasks = all.map((stored): Task => ({ ...stored, ...fresh() }));
     for (const task of tasks) this.#tasks.set(task.id, task);
     try {
-      await this.#keep();
+      await this.#store();
     } catch (error) {
       for (const task of tasks) this.#tasks.delete(task.id);
       throw error;
@@ -108,32 +108,32 @@ export class Background implements BackgroundTasks {
   async #runToEnd(task: Task): Promise<void> {
     try {
       await this.#run(task);
-      if (task.left) return;
+      if (task.suspended) return;
       this.#tasks.delete(task.id);
-      await this.#keep();
+      await this.#store();
     } catch (error) {
       this.#tasks.delete(task.id);
       this.#gateway().log("error", `background task ${task.id}: ${String(error)}`);
     }
   }
 
-  async #keep(): Promise<void> {
-    const kept = [...this.#tasks.values()].map(
-      ({ id, platform, to, prompt, row, starts }): Kept => ({ id, platform, to, prompt, row, starts }),
+  async #store(): Promise<void> {
+    const stored = [...this.#tasks.values()].map(
+      ({ id, platform, to, prompt, row, starts }): StoredTask => ({ id, platform, to, prompt, row, starts }),
     );
-    await this.#gateway().opened.mailbox.setMemory("gateway", MEMORY, JSON.stringify(kept));
+    await this.#gateway().opened.mailbox.setMemory("gateway", MEMORY, JSON.stringify(stored));
   }
 
   async #run(task: Task): Promise<void> {
     try {
       const text = await this.#work(task);
-      if (!task.left) await this.#say(task, text);
+      if (!task.suspended) await this.#sendResult(task, text);
     } catch (error) {
-      await this.#say(task, `⚠️ ${errorMessage(error)}`);
+      await this.#sendResult(task, `⚠️ ${errorMessage(error)}`);
     }
   }
 
-  /** The text of the result. A task that was interrupted before resumes. */
+  /** Returns the text of the result. Resumes an interrupted task. */
   async #work(task: Task): Promise<string> {
     const gateway = this.#gateway();
     const { app } = gateway.opened;
@@ -141,7 +141,7 @@ export class Background implements BackgroundTasks {
     if (found.state === "answered") return found.text;
     const known = (await app.store.getSession(task.id)) ? await app.store.getCompressionTip(task.id) : null;
     const opened = await app.openConversation({
-      ...conversationOptionsFor(gateway, task.row, this.#person(task)),
+      ...conversationOptionsFor(gateway, task.row, this.#taskHuman(task)),
       ...(known === null ? { sessionId: task.id } : { resume: known }),
     });
     try {
@@ -156,7 +156,7 @@ export class Background implements BackgroundTasks {
   }
 
   /** Looked up for each question: the object of a chat is replaced after long idle times. */
-  #person(task: Task): Human {
+  #taskHuman(task: Task): Human {
     const human = () => this.#human(task.row);
     return {
       ...presenceOf(human()),
@@ -168,16 +168,16 @@ export class Background implements BackgroundTasks {
 
   /** A task that asks while the gateway stops cannot be answered: it is suspended until the next start. */
   async #asking<T>(task: Task, answer: Promise<T>): Promise<T> {
-    task.asks += 1;
-    if (this.#gateway().draining()) leave(task);
+    task.openQuestions += 1;
+    if (this.#gateway().draining()) suspend(task);
     try {
       return await answer;
     } finally {
-      task.asks -= 1;
+      task.openQuestions -= 1;
     }
   }
 
-  async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
+  async #sendResult(task: Pick<StoredTask, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
     const { opened, sender, platform: find, roleFor } = this.#gateway();
     const platform = find(task.platform);
     if (!platform) return;
@@ -191,29 +191,29 @@ export class Background implements BackgroundTasks {
   async resumeStored(): Promise<void> {
     const { opened, access } = this.#gateway();
     const stored = await opened.mailbox.getMemory("gateway", MEMORY);
-    const again: Kept[] = [];
-    for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {
+    const resumed: StoredTask[] = [];
+    for (const task of stored ? (JSON.parse(stored) as StoredTask[]) : []) {
       if (!task.row || (await checkAccess(task.row.event, access)).allowed === false) continue;
-      if (task.starts < MAX_STARTS) again.push({ ...task, starts: task.starts + 1 });
+      if (task.starts < MAX_STARTS) resumed.push({ ...task, starts: task.starts + 1 });
       else
-        await this.#say(
+        await this.#sendResult(
           task,
           `The gateway ended ${MAX_STARTS} times before this task finished. To try again:\n/background ${task.prompt}`,
         );
     }
-    await this.#begin(again);
+    await this.#startAll(resumed);
   }
 
   /** While the gateway stops: resolves when no task runs. Tasks that wait for an answer are suspended. */
   async settled(): Promise<void> {
     const tasks = [...this.#tasks.values()];
-    for (const task of tasks) if (task.asks > 0) leave(task);
+    for (const task of tasks) if (task.openQuestions > 0) suspend(task);
     await Promise.all(tasks.map((task) => task.work));
   }
 
   /** Suspends the running tasks until the next start. */
   async stop(): Promise<void> {
-    for (const task of this.#tasks.values()) leave(task);
+    for (const task of this.#tasks.values()) suspend(task);
     await this.settled();
   }
 }

@@ -18,7 +18,7 @@ import { chatCommands, type ParsedCommand } from "./parse-chat-command.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { QueuedMessage } from "./run-turn.ts";
 
-/** What the runner needs of its chat. */
+/** The parts of a chat that the runner uses. */
 export interface ChatActions {
   readonly gateway: GatewayContext;
   readonly key: string;
@@ -26,15 +26,15 @@ export interface ChatActions {
   readonly prompts: Prompts;
   /** True while a turn runs. */
   running(): boolean;
-  start(job: QueuedMessage): void;
+  start(queued: QueuedMessage): void;
   /** Runs the message after the current turn. */
-  queue(job: QueuedMessage): void;
+  queue(queued: QueuedMessage): void;
   /** Ends the running turn; its answer is not sent. */
   interrupt(): Promise<void>;
   /** Ends the running turn and drops queued messages. */
   stop(row: InboxRow): Promise<void>;
   /** Starts no turn while `work` changes the session. */
-  holding(work: () => Promise<void>): Promise<void>;
+  pauseTurns(work: () => Promise<void>): Promise<void>;
   asking(row: InboxRow): Asking;
   /** Role of the sender whose turn runs; undefined when none runs. */
   runningRole(): Role | undefined;
@@ -65,7 +65,7 @@ export class ChatCommandRunner {
     return this.#overrides;
   }
 
-  get keeps(): boolean {
+  get hasState(): boolean {
     return this.#yolo || Object.keys(this.#overrides).length > 0;
   }
 
@@ -77,7 +77,7 @@ export class ChatCommandRunner {
     const { name } = picker.command;
     if (!mayUse(name, row.event, this.#chat.gateway.access.section(row.event.source.platform))) return false;
     this.#pickers.delete(picked[1] ?? "");
-    await this.#shared(row, picker.command, picker.values[Number(picked[2])] ?? "");
+    await this.#runShared(row, picker.command, picker.values[Number(picked[2])] ?? "");
     return true;
   }
 
@@ -91,7 +91,7 @@ export class ChatCommandRunner {
     }
     const { command, args } = parsed;
     if (!mayUse(command.name, event, gateway.access.section(event.source.platform)))
-      return replies.reply(row, `/${command.name} is only for the people who run this agent.`, "command");
+      return replies.reply(row, `/${command.name} is only for the admins of this agent.`, "command");
     if (isForOwner(command, args) && !gateway.owners.has(event.source))
       return replies.reply(row, gateway.owners.refusal(event.source), "command");
     const denied = await this.#deniedByHook(row, command.name, args);
@@ -107,7 +107,7 @@ export class ChatCommandRunner {
       source,
       sessionKey: key,
       isOwner: gateway.owners.has(source),
-      sharesHome: gateway.isOwner(source),
+      sharesHome: gateway.sharesHome(source),
       hasHomeChannel: gateway.destination(source.platform) !== null,
     };
   }
@@ -127,7 +127,7 @@ export class ChatCommandRunner {
     const answer = given.type === "gateway" ? await runGatewayRequest(given.request, { gateway, row, prompts }) : given;
     if (typeof answer === "string") return replies.reply(row, answer, "command");
     if (answer.type === "text") return replies.reply(row, formatForChat(answer), "command");
-    return this.#chat.holding(async () => {
+    return this.#chat.pauseTurns(async () => {
       await this.#chat.interrupt();
       await this.#answer(row, name, answer);
     });
@@ -140,23 +140,23 @@ export class ChatCommandRunner {
     if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleFor(row) === "guest")
       return this.#chat.replies.reply(row, "A turn of the owner is running: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
-      return this.#chat.holding(async () => {
+      return this.#chat.pauseTurns(async () => {
         if (args !== "" || name === "new") await this.#chat.interrupt();
-        await this.#shared(row, command, args);
+        await this.#runShared(row, command, args);
       });
     if (this.#chat.running() && !command.whileBusy) {
       const wait = `/${name} has to wait for the end of the running turn. /stop ends it.`;
       return this.#chat.replies.reply(row, wait, "command");
     }
-    return this.#shared(row, command, args);
+    return this.#runShared(row, command, args);
   }
 
-  async #shared(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
+  async #runShared(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { gateway, key, prompts } = this.#chat;
     const { app } = gateway.opened;
     const { entry } = await entryFor(gateway, key, row);
     const running = this.#chat.running();
-    const agent = (running ? gateway.agents.peek(key) : undefined) ?? (await this.#openSomehow(row, entry));
+    const agent = (running ? gateway.agents.peek(key) : undefined) ?? (await this.#openWithFallback(row, entry));
     try {
       const answer = await command.run(args, {
         store: storeFor(gateway, row.event.source),
@@ -190,9 +190,9 @@ export class ChatCommandRunner {
     if (answer.type === "quit") return replies.finish(row, "command");
     if (answer.type === "switch") return this.#switch(row, answer);
     if (answer.type === "model") return this.#model(row, answer);
-    const job = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
-    if (!this.#chat.running()) return this.#chat.start(job);
-    this.#chat.queue(job);
+    const queued = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
+    if (!this.#chat.running()) return this.#chat.start(queued);
+    this.#chat.queue(queued);
     await replies.say(row, `⏳ Queued by /${name}: next after this turn.`, "ack");
   }
 
@@ -215,7 +215,7 @@ export class ChatCommandRunner {
   }
 
   /** Falls back to the default model when the chosen one cannot be opened, so that /model and /new still work. */
-  async #openSomehow(row: InboxRow, entry: SessionEntry): Promise<Agent> {
+  async #openWithFallback(row: InboxRow, entry: SessionEntry): Promise<Agent> {
     try {
       return await this.#open(row, entry, this.#overrides);
     } catch (error) {
@@ -243,18 +243,18 @@ export class ChatCommandRunner {
     );
     await sessionReset(gateway, entry, row.event.source);
     if (sessionId === null) await sessionStarted(gateway, entry, row.event.source);
-    if (title) await this.#begin(row, entry.session_id, title);
+    if (title) await this.#createSession(row, entry.session_id, title);
     const named = title ? `New session: "${title}".` : "New session.";
     return replies.reply(row, sessionId === null ? named : `Resumed session ${sessionId}.`, "command");
   }
 
   /** Creates the session before its first message, to give it a title. */
-  async #begin(row: InboxRow, id: string, title: string): Promise<void> {
+  async #createSession(row: InboxRow, id: string, title: string): Promise<void> {
     const { gateway } = this.#chat;
     const { source } = row.event;
     const { store } = gateway.opened.app;
-    const whose = gateway.isOwner(source) ? {} : { userId: gateway.tenant(source) };
-    await store.createSession({ id, source: source.platform, ...whose });
+    const userId = gateway.sharesHome(source) ? undefined : gateway.tenant(source);
+    await store.createSession({ id, source: source.platform, userId });
     await store.setSessionTitle(id, title);
   }
 

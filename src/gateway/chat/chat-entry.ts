@@ -45,8 +45,8 @@ export async function entryFor(
   const entry = gateway.index.start(key, source, change);
   await sessionReset(gateway, entry, source);
   const { notify, notify_exclude_platforms: quiet } = config.session_reset;
-  const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
-  return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
+  const shouldNotify = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
+  return { entry, notice: shouldNotify ? resetNotice(reason, policy) : null, fresh: true };
 }
 
 /** Saves the chat's session to disk before its message is finished. A failure is logged and does not delay the answer. */
@@ -89,7 +89,7 @@ export async function openFor(
   return app.openConversation({
     ...conversationOptionsFor(gateway, row, chat.human),
     ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
-    ...(autoSkills && !exists ? { skills: autoSkills } : {}),
+    skills: exists ? undefined : autoSkills,
     ...chat.overrides,
   });
 }
@@ -103,7 +103,7 @@ export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, h
     human,
     source: source.platform,
     platform: source.platform,
-    ...(gateway.isOwner(source) ? {} : { userId: tenantKey(source, gateway.keyRules) }),
+    userId: gateway.sharesHome(source) ? undefined : tenantKey(source, gateway.keyRules),
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
     origin: {
       platform: source.platform,

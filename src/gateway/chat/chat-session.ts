@@ -23,7 +23,7 @@ const RESTARTING =
   "♻️ Not decided: the gateway is restarting. The question is repeated afterwards if it is still needed.";
 
 interface Running {
-  readonly job: QueuedMessage;
+  readonly queued: QueuedMessage;
   readonly controller: AbortController;
   readonly startedAt: number;
   readonly steered: InboxRow[];
@@ -49,7 +49,7 @@ export class ChatSession {
   readonly #album = new Album((row) => this.#take(row));
   readonly #commandRunner: ChatCommandRunner;
   readonly #waiting: QueuedMessage[] = [];
-  /** Messages delivered to this chat by others during a turn. */
+  /** Messages that jobs or other processes delivered to this chat during a turn. */
   readonly #delivered: { readonly from: string; readonly text: string }[] = [];
   #chain: Promise<void> = Promise.resolve();
   #running: Running | undefined;
@@ -58,7 +58,7 @@ export class ChatSession {
   #routing = 0;
   #abandoned = false;
   /** A command is changing the session: no turn starts until it has finished. */
-  #held = false;
+  #turnsPaused = false;
 
   constructor(gateway: GatewayContext, key: string) {
     this.#gateway = gateway;
@@ -71,13 +71,13 @@ export class ChatSession {
       replies: this.#replies,
       prompts: this.#prompts,
       running: () => this.#running !== undefined,
-      start: (job) => this.#start(job),
-      queue: (job) => void this.#waiting.push(job),
+      start: (queued) => this.#start(queued),
+      queue: (queued) => void this.#waiting.push(queued),
       interrupt: () => this.#interrupt(),
       stop: (row) => this.#stop(row),
-      holding: (work) => this.#holding(work),
-      asking: (row) => this.#asking(this.#running?.job.row ?? row),
-      runningRole: () => (this.#running ? gateway.roleFor(this.#running.job.row) : undefined),
+      pauseTurns: (work) => this.#pauseTurns(work),
+      asking: (row) => this.#asking(this.#running?.queued.row ?? row),
+      runningRole: () => (this.#running ? gateway.roleFor(this.#running.queued.row) : undefined),
     });
   }
 
@@ -89,9 +89,9 @@ export class ChatSession {
    * This object has state that exists nowhere else: a message in progress, an open question, a chosen model, or an open
    * conversation that asks the user through it.
    */
-  get keeps(): boolean {
+  get hasState(): boolean {
     const asks = this.#prompts.open > 0 || this.#gateway.agents.peek(this.key) !== undefined;
-    return asks || this.#routing > 0 || this.#album.open || this.#commandRunner.keeps;
+    return asks || this.#routing > 0 || this.#album.open || this.#commandRunner.hasState;
   }
 
   /** Handles messages in the order of arrival. */
@@ -121,7 +121,7 @@ export class ChatSession {
     }
   }
 
-  /** Adds a message that others delivered to this chat to its session, as soon as no turn runs. */
+  /** Adds a message delivered by a job or another process to the session, as soon as no turn runs. */
   mirror(from: string, text: string): Promise<void> {
     this.#delivered.push({ from, text });
     this.#chain = this.#chain.then(async () => {
@@ -153,7 +153,7 @@ export class ChatSession {
 
   /** While the gateway stops: resolves when no turn runs. A turn that waits for an answer is abandoned. */
   async settled(): Promise<void> {
-    if (this.#prompts.holdTurn) return this.abandon();
+    if (this.#prompts.blocksTurn) return this.abandon();
     while (this.#running) await this.#running.work;
   }
 
@@ -169,9 +169,9 @@ export class ChatSession {
     // Resumes a turn that a crash interrupted.
     if (row.state === "running") return this.#running ? void this.#waiting.push({ row }) : this.#start({ row });
     if (event.press) return this.#press(row);
-    // Text of programs may come from strangers: it runs no commands.
-    const orders = !event.internal && event.source.chatKind !== "webhook";
-    const command = orders ? await parseChatCommand(this.#gateway.opened, event.text) : null;
+    // Text of programs may come from unknown senders: it runs no commands.
+    const acceptsCommands = !event.internal && event.source.chatKind !== "webhook";
+    const command = acceptsCommands ? await parseChatCommand(this.#gateway.opened, event.text) : null;
     if (command) return this.#commandRunner.run(row, command);
     if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
       return this.#replies.finish(row, "answer");
@@ -221,34 +221,34 @@ export class ChatSession {
     if (press.data.startsWith("pk:")) void connection?.answerPress?.(press);
     if (await this.#commandRunner.picked(row, press)) return;
     const by = { owner: this.#gateway.owners.has(row.event.source) };
-    const told = this.#prompts.press(press.data, by) ?? this.#gateway.questions.press(press.data, by);
-    if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, told ?? "This question is closed.");
+    const reply = this.#prompts.press(press.data, by) ?? this.#gateway.questions.press(press.data, by);
+    if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, reply ?? "This question is closed.");
     return this.#replies.finish(row, "press");
   }
 
-  async #holding(work: () => Promise<void>): Promise<void> {
-    this.#held = true;
+  async #pauseTurns(work: () => Promise<void>): Promise<void> {
+    this.#turnsPaused = true;
     try {
       await work();
     } finally {
-      this.#held = false;
+      this.#turnsPaused = false;
       this.#next();
     }
   }
 
   #next(): void {
-    if (this.#running || this.#held || this.#abandoned || this.#gateway.draining()) return;
-    const job = this.#waiting.shift();
-    if (job) this.#start(job);
+    if (this.#running || this.#turnsPaused || this.#abandoned || this.#gateway.draining()) return;
+    const queued = this.#waiting.shift();
+    if (queued) this.#start(queued);
   }
 
   async #stop(row: InboxRow): Promise<void> {
     const dropped = this.#waiting.splice(0);
     const wasRunning = this.#running !== undefined;
     await this.#interrupt();
-    for (const job of dropped) {
-      await this.#replies.finish(job.row, "interrupted");
-      if (job.absorbed) await this.#gateway.opened.mailbox.finish(job.absorbed, "merged");
+    for (const queued of dropped) {
+      await this.#replies.finish(queued.row, "interrupted");
+      if (queued.absorbed) await this.#gateway.opened.mailbox.finish(queued.absorbed, "merged");
     }
     const waited = dropped.length > 0 ? ` Dropped waiting messages: ${dropped.length}.` : "";
     return this.#replies.reply(row, wasRunning ? `Stopped.${waited}` : "Nothing is running.", "command");
@@ -272,7 +272,7 @@ export class ChatSession {
     const agent = this.#gateway.agents.peek(this.key);
     // A guest's text must not enter a turn that has the owner's rights.
     const { roleFor } = this.#gateway;
-    const steers = mode === "steer" && !photo && roleFor(row) === roleFor(running.job.row);
+    const steers = mode === "steer" && !photo && roleFor(row) === roleFor(running.queued.row);
     if (steers && agent?.opened.conversation.steer(row.event.text)) {
       running.steered.push(row);
       return this.#acknowledge(row, running, "⏩ Noted: used at the next step");
@@ -298,12 +298,12 @@ export class ChatSession {
     last.change(`${what} (${last.count} messages, ${state}).`);
   }
 
-  #start(job: QueuedMessage): void {
-    const where = this.#replies.where(job.row);
-    if (!where) return void this.#drop(job.row);
+  #start(queued: QueuedMessage): void {
+    const where = this.#replies.where(queued.row);
+    if (!where) return void this.#drop(queued.row);
     const controller = new AbortController();
     const running: Running = {
-      job,
+      queued,
       controller,
       startedAt: this.#gateway.now(),
       steered: [],
@@ -318,7 +318,7 @@ export class ChatSession {
       {
         key: this.key,
         // Programs cannot answer questions.
-        human: job.row.event.source.chatKind === "webhook" ? nobody : this.#human(job.row),
+        human: queued.row.event.source.chatKind === "webhook" ? nobody : this.#human(queued.row),
         overrides: this.#commandRunner.overrides,
         signal: controller.signal,
         superseded: () => running.superseded,
@@ -331,7 +331,7 @@ export class ChatSession {
           running.live = live;
         },
       },
-      job,
+      queued,
       where,
     );
     const ended = async ({ undelivered }: { readonly undelivered: boolean }) => {
@@ -357,17 +357,17 @@ export class ChatSession {
 
   /** The sender of the running turn; in a shared chat the next message may be from another user. */
   #human(row: InboxRow): Human {
-    return this.#prompts.human(() => this.#asking(this.#running?.job.row ?? row));
+    return this.#prompts.human(() => this.#asking(this.#running?.queued.row ?? row));
   }
 
   /** The user of this chat, for questions of a background task. */
-  beside(row: InboxRow): Human {
-    return this.#prompts.human(() => this.#asking(row), "beside");
+  backgroundHuman(row: InboxRow): Human {
+    return this.#prompts.human(() => this.#asking(row), "background");
   }
 
   #waits(on: boolean): void {
     this.#running?.live?.typing(!on);
-    if (on && this.#gateway.draining() && this.#prompts.holdTurn) void this.abandon();
+    if (on && this.#gateway.draining() && this.#prompts.blocksTurn) void this.abandon();
   }
 
   #asking(row: InboxRow): Asking {
@@ -376,7 +376,7 @@ export class ChatSession {
     const role = this.#gateway.roleFor(row);
     return {
       role,
-      ...(role === "guest" ? { owner: ownerAsking(this.#gateway, row) } : {}),
+      owner: role === "guest" ? ownerAsking(this.#gateway, row) : undefined,
       buttons: platform?.capabilities.buttons ?? false,
       maxLength: platform?.maxLength ?? 0,
       approvalMs: config.approvals.gateway_timeout * 1000,

@@ -1,4 +1,4 @@
-// What an approval question shows: everything that decides, however long or strange the command is.
+// Approval questions show the complete command, whatever its length and characters.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ describe("an approval question", () => {
   const long = `echo start; ls ${"a".repeat(4_000)}; rm -rf data; ls ${"b".repeat(4_000)}`;
 
   it.each([OWNER, GUEST])(
-    "of %i with a long command quotes the flagged part and comes with the whole as a file",
+    "for user %i with a long command quotes the flagged part and attaches the whole command as a file",
     async (user) => {
       const w = await openUsersFixture();
       w.telegram.say(user, run(long));
@@ -45,7 +45,7 @@ describe("an approval question", () => {
     },
   );
 
-  it("with a long command comes with the whole as messages where the platform refuses the file", async () => {
+  it("sends a long command as messages when the platform refuses the file", async () => {
     const w = await openUsersFixture();
     w.telegram.refuse = (method) => (method === "sendDocument" ? [400, "Bad Request: no files here"] : null);
     w.telegram.say(OWNER, run(long));
@@ -57,7 +57,7 @@ describe("an approval question", () => {
     await resultIn(w, OWNER);
   });
 
-  it("shows control and direction characters as escapes, and no second code block", () => {
+  it("shows control and direction characters as escapes and cannot be ended by a second code block", () => {
     const action = "rm -rf data \u202e# \u001b[2J\r\u200b ``` \n```\nls";
     const { text: shown } = approvalText({ action, reason: "deletes", flagged: [action] }, 4_096, "Ada");
     expect(shown).toContain("\\u202e");
@@ -66,11 +66,11 @@ describe("an approval question", () => {
     expect(shown.match(/```/g)?.length ?? 0).toBeLessThanOrEqual(2);
   });
 
-  it("keeps every character within a message of each platform, and says so when it does not fit", () => {
+  it("contains the whole command within each platform's length limit, or states that it is cut", () => {
     const request = { action: "x".repeat(10_000), reason: "deletes", flagged: ["rm -rf data", "y".repeat(5_000)] };
     for (const max of [2_000, 4_096]) {
-      const { text, whole } = approvalText(request, max, "Ada (telegram 7) in a private chat");
-      expect(whole).toBe(request.action);
+      const { text, fullCommand } = approvalText(request, max, "Ada (telegram 7) in a private chat");
+      expect(fullCommand).toBe(request.action);
       expect(text.length).toBeLessThan(max - 100);
       expect(text).toContain("rm -rf data");
     }
@@ -79,7 +79,7 @@ describe("an approval question", () => {
 });
 
 describe("files of a guest's answer", () => {
-  it("are not those of the home, while the owner's are sent", async () => {
+  it("cannot be in the home; files of the owner's answers can", async () => {
     const w = await openUsersFixture({ files: { "notes/secret.txt": "PEACH" } });
     const words = `here MEDIA:${join(w.home.path, "notes/secret.txt")}`;
     w.telegram.say(GUEST, words);
@@ -93,8 +93,8 @@ describe("files of a guest's answer", () => {
   });
 });
 
-describe("jobs that a guest makes", () => {
-  it("reach no more than the guest: the home is closed to them, and scripts are the owner's", async () => {
+describe("jobs that a guest creates", () => {
+  it("have the guest's rights: no access to the home and no scripts", async () => {
     const w = await openUsersFixture({
       files: { "memories/USER.md": "PEACH is the owner's", "scripts/x.sh": "echo hi" },
     });
@@ -111,7 +111,7 @@ describe("jobs that a guest makes", () => {
 });
 
 describe("Telegram", () => {
-  it("takes fields that are null for absent ones: a message is no edit", async () => {
+  it("treats null fields as absent: a message is not an edit", async () => {
     const w = await openUsersFixture();
     const chat = { id: OWNER, type: "private", title: null, is_forum: null };
     const from = { id: OWNER, is_bot: false, first_name: "Ada", last_name: null };
@@ -121,7 +121,7 @@ describe("Telegram", () => {
     await w.telegram.until(() => texts(w, OWNER).includes("You said: hello"));
   });
 
-  it("gives a reason when a file is refused in a form that is not Telegram's", async () => {
+  it("reports a reason when a file is refused in a format other than Telegram's", async () => {
     const w = await openUsersFixture();
     const path = join(w.folder, "out.csv");
     writeFileSync(path, "a,b\n");
@@ -133,7 +133,7 @@ describe("Telegram", () => {
     expect(told).toContain("unknown format");
   });
 
-  it("with a token that is none is logged and in the status", async () => {
+  it("logs an invalid token and shows it in the status", async () => {
     const w = await openUsersFixture({ env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_BOT_TOKEN: "not a token" } });
     expect(w.log.join("\n")).toContain("Telegram is not used: TELEGRAM_BOT_TOKEN does not look like a bot token");
     const { platforms, state } = await w.gateway.status();

@@ -1,4 +1,4 @@
-// What people can order in a chat, and what happens beside its turns.
+// Chat commands, and events between turns.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -58,7 +58,7 @@ describe("quick commands", () => {
     target: /whoami
 `;
 
-  it("run without the model, stand for others, and are in /help", async () => {
+  it("run without the model, can be aliases, and are listed in /help", async () => {
     const w = await openGatewayFixture({
       config,
       env: { TELEGRAM_ALLOWED_USERS: "1,2", QUICK_TOKEN: "secret-value-12345" },
@@ -78,7 +78,7 @@ describe("quick commands", () => {
 });
 
 describe("/topic", () => {
-  it("makes the chat a lobby, and its topics sessions of their own", async () => {
+  it("makes the chat a lobby with a separate session for each topic", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "/topic");
     await answered(w, 1);
@@ -99,7 +99,7 @@ describe("/topic", () => {
 });
 
 describe("/update and /restart", () => {
-  it("say how, and say when the gateway is back", async () => {
+  it("explain the steps and report when the gateway is running again", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "/update");
     await answered(w, 1);
@@ -118,7 +118,7 @@ describe("/update and /restart", () => {
 });
 
 describe("an edited message", () => {
-  it("that still waits is answered in its new words", async () => {
+  it("is answered with its new text while it is still queued", async () => {
     const script = ((request: { messages: readonly { text?: string }[] }) => ({
       text: `re: ${String(request.messages.at(-1)?.text)}`,
       everyMs: 300,
@@ -140,7 +140,7 @@ describe("an edited message", () => {
 });
 
 describe("a background process", () => {
-  it("is heard of by the chat that started it and by its agent", async () => {
+  it("is reported to the chat that started it and to its agent", async () => {
     const script = ((request: { messages: readonly { role: string; text?: string }[] }) => {
       const last = request.messages.at(-1);
       if (last?.role === "tool") return text("It is on its way.");
@@ -159,8 +159,8 @@ describe("a background process", () => {
   });
 });
 
-describe("a turn that a restart cut off", () => {
-  it("goes on, and the chat is told once", async () => {
+describe("a turn that a restart interrupted", () => {
+  it("resumes, and the chat is notified once", async () => {
     const script = ((_: unknown, index: number) => (index < 2 ? hang() : text("finished"))) as Script;
     const w = await openGatewayFixture({ script });
     w.telegram.say(1, "long work");
@@ -177,7 +177,7 @@ describe("a turn that a restart cut off", () => {
 });
 
 describe("keys", () => {
-  it("that change in .env serve the next turn, and home channels at once", async () => {
+  it("that change in .env apply from the next turn, and home channels immediately", async () => {
     const w = await openGatewayFixture({
       files: { ".env": "MODEL_KEY=first-key-12345678\n" },
       env: { TELEGRAM_ALLOWED_USERS: "1" },
@@ -195,7 +195,7 @@ describe("keys", () => {
       w.llm.requests.filter(({ tools }) => tools.length > 0).map(({ headers }) => headers.authorization);
     expect(keys()).toEqual(["Bearer first-key-12345678"]);
     writeFileSync(join(w.home.path, ".env"), "MODEL_KEY=second-key-12345678\nTELEGRAM_ALLOWED_USERS=1,9\n");
-    // The file is looked at four times a second at most.
+    // The file is checked at most four times a second.
     await new Promise((resolve) => setTimeout(resolve, 300));
     w.telegram.say(1, "b");
     await answered(w, 1, 2);
@@ -229,7 +229,7 @@ export function register(ctx) {
     "plugins/doorman/index.js": plugin,
   };
 
-  it("may drop and reword messages, and hear of new sessions", async () => {
+  it("can drop and change messages, and are notified of new sessions", async () => {
     const w = await openGatewayFixture({ files, config: "plugins:\n  enabled: [doorman]\n" });
     w.telegram.say(1, "spam");
     w.telegram.say(1, "!help me");
@@ -244,7 +244,7 @@ export function register(ctx) {
 });
 
 describe("/start", () => {
-  it("greets, and names the home channel where none is set", async () => {
+  it("sends a greeting and explains how to set the home channel when none is set", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "/start");
     await answered(w, 1);
@@ -259,7 +259,7 @@ describe("/start", () => {
 });
 
 describe("Telegram's menu", () => {
-  it("shows the commands of chats, and is set anew only when they change", async () => {
+  it("shows the chat commands and is updated only when they change", async () => {
     const w = await openGatewayFixture();
     const menus = () => w.telegram.calls.filter((call) => call.method === "setMyCommands");
     await w.telegram.until(() => menus().length === 1);
@@ -267,7 +267,7 @@ describe("Telegram's menu", () => {
     const names = menu?.map(({ command }) => command);
     expect(names).toEqual(expect.arrayContaining(["new", "stop", "background", "cron", "sethome"]));
     expect(names).not.toContain("quit");
-    // A whole turn later the menu's stamp is kept too.
+    // After a complete turn the stamp of the menu is stored as well.
     w.telegram.say(1, "hi");
     await answered(w, 1);
     await w.restart();

@@ -38,7 +38,7 @@ function decide({ choice, all, id }: Decision, { prompts, gateway, row }: Reques
 function decisionText(request: Decision, context: RequestContext): string {
   const count = decide(request, context);
   if (typeof count === "string") return count;
-  if (count === 0) return "Nothing waits for approval.";
+  if (count === 0) return "No approval is pending.";
   return `${request.choice === "deny" ? "Denied" : "Approved"}${count > 1 ? ` (${count})` : ""}.`;
 }
 

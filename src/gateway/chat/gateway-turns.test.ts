@@ -1,4 +1,4 @@
-// What a chat sees while a turn runs: queues, interruptions, questions, growing answers.
+// A chat while a turn runs: queue, interruptions, questions, streamed answers.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ describe("while a turn runs", () => {
     everyMs: 400,
   });
 
-  it("queues, acknowledges, and answers in order", async () => {
+  it("queues and acknowledges messages, and answers them in order", async () => {
     const w = await openGatewayFixture({ script: slow as Script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
@@ -24,7 +24,7 @@ describe("while a turn runs", () => {
     expect(texts(w, 1).filter((each) => each.startsWith("⏳"))).toHaveLength(1);
   });
 
-  it("interrupts for a newer message and stops on /stop", async () => {
+  it("is interrupted by a newer message and stopped by /stop", async () => {
     const isLong = (request: { messages: readonly { text?: string }[] }) =>
       /^(more )?long work$/.test(String(request.messages.at(-1)?.text));
     const w = await openGatewayFixture({ script: ((request) => (isLong(request) ? hang() : text("quick"))) as Script });
@@ -40,14 +40,14 @@ describe("while a turn runs", () => {
     expect((await w.gateway.status()).activeTurns).toBe(0);
   });
 
-  it("hears the answer to a question in a chat that was idle for long before", async () => {
+  it("accepts the answer to a question in a chat that was idle for a long time", async () => {
     const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
     const script: Script = ({ messages }) => {
       const last = messages.at(-1);
       if (last?.role === "tool") return text("finished");
       return last?.text === "clean up" ? command : text("hi");
     };
-    const w = await openGatewayFixture({ script, choresMs: 50 });
+    const w = await openGatewayFixture({ script, cleanUpMs: 50 });
     w.telegram.say(1, "hello");
     await w.telegram.until(() => texts(w, 1).includes("hi"));
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -60,7 +60,7 @@ describe("while a turn runs", () => {
     expect(w.telegram.answers).toEqual(["deny"]);
   });
 
-  it("asks for approval with buttons, and the press decides", async () => {
+  it("asks for approval with buttons and applies the pressed one", async () => {
     const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
     const w = await openGatewayFixture({ script: [command, text("finished")] });
     w.telegram.say(1, "clean up");
@@ -68,7 +68,7 @@ describe("while a turn runs", () => {
     const question = w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
     if (!question) throw new Error("no question");
     const deny = /ea:deny:\w+/.exec(question.markup)?.[0] ?? "";
-    // A stranger's press decides nothing.
+    // A button pressed by an unknown user is ignored.
     w.telegram.press(99, question, deny);
     w.telegram.press(1, question, deny);
     await w.telegram.until(() => texts(w, 1).includes("finished"));
@@ -77,8 +77,8 @@ describe("while a turn runs", () => {
   });
 });
 
-describe("what a chat sees meanwhile", () => {
-  it("shows the answer as it grows and ends in the same message", async () => {
+describe("the display of a running turn", () => {
+  it("streams the answer and finishes it in the same message", async () => {
     const words = "word ".repeat(40).trim();
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 10\n";
     const w = await openGatewayFixture({ script: () => ({ text: words, everyMs: 30 }), config });
@@ -87,11 +87,11 @@ describe("what a chat sees meanwhile", () => {
     await w.telegram.until(() => texts(w, 1).includes(words));
     expect(w.telegram.fromBot(1)).toHaveLength(1);
     expect(w.telegram.fromBot(1)[0]?.edits).toBeGreaterThan(0);
-    // Edits make no sound: the person hears of the answer when it begins.
+    // Edits cause no notification, so the first message of the answer does.
     expect(w.telegram.fromBot(1)[0]?.silent).toBe(false);
   });
 
-  it("ends an answer that has grown for long as a new message, which is heard", async () => {
+  it("sends a long-running answer as a new message at the end, with a notification", async () => {
     const words = "word ".repeat(120).trim();
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  fresh_final_after_seconds: 0.1\n";
     const w = await openGatewayFixture({ script: () => ({ text: words, everyMs: 60 }), config });
@@ -102,7 +102,7 @@ describe("what a chat sees meanwhile", () => {
     expect(w.telegram.fromBot(1)[0]).toMatchObject({ text: words, edits: 0, silent: false });
   });
 
-  it("leaves no sign of writing behind when a newer message takes its place", async () => {
+  it("removes the typing indicator when a newer message replaces the turn", async () => {
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 4\n";
     const script: Script = ({ messages }) =>
       messages.at(-1)?.text === "tell me" ? { text: "Once upon a time", hang: "after_text" } : text("Stopped it.");
@@ -115,7 +115,7 @@ describe("what a chat sees meanwhile", () => {
     expect(texts(w, 1)[0]).toMatch(/^Once/);
   });
 
-  it("ends in the same message also when the answer is ready before the platform has answered", async () => {
+  it("finishes in the same message when the answer is ready before the platform has replied", async () => {
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 10\n";
     const script: Script = ({ messages }) => {
       if (messages.at(-1)?.role === "tool") return text("And this is the whole answer.");
@@ -144,7 +144,7 @@ describe("what a chat sees meanwhile", () => {
     expect((await w.opened.mailbox.counts()).inbox).toBe(0);
   });
 
-  it("asks a question with buttons and takes the pressed answer", async () => {
+  it("asks a question with buttons and uses the pressed answer", async () => {
     const script = (request: { messages: readonly { role: string; text?: string }[] }) =>
       request.messages.at(-1)?.role === "tool"
         ? text(`Chosen: ${String(request.messages.at(-1)?.text)}`)
@@ -165,7 +165,7 @@ describe("a long turn", () => {
       ? text("done")
       : calls([{ name: "terminal", args: { command: "sleep 2.5" } }], { reasoning: "I must wait.\nThen answer." });
 
-  it("says that it still works, and hooks hear of its steps", async () => {
+  it("sends a still-working notice and runs hooks for its steps", async () => {
     const handler = `import { appendFileSync } from "node:fs";
 export const handle = (event, { iteration, tool_names }) =>
   appendFileSync(new URL("log", import.meta.url), [event, iteration, tool_names].join(" "));
@@ -185,7 +185,7 @@ export const handle = (event, { iteration, tool_names }) =>
     expect(readFileSync(join(w.home.path, "hooks", "steps", "log"), "utf8")).toBe("agent:step 1 terminal");
   });
 
-  it("shows thoughts and a footer, and takes its progress away, where that is wanted", async () => {
+  it("shows reasoning and a footer and removes progress messages when configured", async () => {
     const config =
       "display:\n  show_reasoning: true\n  runtime_footer:\n    enabled: true\n    fields: [model, context_pct]\n  platforms:\n    telegram:\n      cleanup_progress: true\n";
     const script = (request: { messages: readonly { role: string }[] }) =>
@@ -201,7 +201,7 @@ export const handle = (event, { iteration, tool_names }) =>
 });
 
 describe("a session with a running process", () => {
-  it("does not end by itself", async () => {
+  it("is not reset automatically", async () => {
     const script = (request: { messages: readonly { role: string; text?: string }[] }) => {
       const last = request.messages.at(-1);
       if (last?.role === "tool" || last?.text !== "serve") return text(`seen ${request.messages.length}`);

@@ -1,4 +1,4 @@
-// A session that begins in the terminal and goes on in a chat.
+// Handoffs: a session that starts in the terminal and continues in a chat.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -28,7 +28,7 @@ async function talkInTerminal(w: GatewayFixture) {
   return { id: opened.conversation.sessionId, handoff, close: () => opened.conversation.close() };
 }
 
-it("goes on in the home channel with everything that was said", async () => {
+it("continues in the home channel with its whole history", async () => {
   const w = await openGatewayFixture({
     script: (request) => text(JSON.stringify(request.messages).includes("417") ? "I know 417." : "Nothing known."),
     env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_HOME_CHANNEL: "1" },
@@ -45,7 +45,7 @@ it("goes on in the home channel with everything that was said", async () => {
   expect(await w.opened.app.handoffs.getHandoffState(terminal.id)).toMatchObject({ state: "completed", error: null });
 });
 
-it("says why it cannot be handed over", async () => {
+it("reports why a session cannot be handed over", async () => {
   const w = await openGatewayFixture();
   const terminal = await talkInTerminal(w);
   expect(await terminal.handoff("telegram")).toContain("telegram has no home channel");
@@ -54,7 +54,7 @@ it("says why it cannot be handed over", async () => {
   await terminal.close();
 });
 
-it("can be asked for again when the gateway died while it took the session", async () => {
+it("can be requested again after the gateway crashed while claiming the session", async () => {
   const w = await openGatewayFixture();
   const { store, handoffs } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "cli" });

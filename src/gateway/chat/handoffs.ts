@@ -29,24 +29,21 @@ export interface HandoffParts {
 function readSource(entry: SessionEntry): Source {
   const { origin, platform } = entry;
   const text = (name: string) => (origin[name] ? String(origin[name]) : undefined);
-  const threadId = text("thread_id");
-  const chatName = text("chat_name");
-  const userName = text("user_name");
   return {
     platform,
     chatId: String(origin.chat_id ?? ""),
     chatKind: entry.chat_type as ChatKind,
     userId: text("user_id") ?? null,
-    ...(threadId ? { threadId } : {}),
-    ...(chatName ? { chatName } : {}),
-    ...(userName ? { userName } : {}),
+    threadId: text("thread_id"),
+    chatName: text("chat_name"),
+    userName: text("user_name"),
   };
 }
 
 export class Handoffs {
   readonly #parts: HandoffParts;
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  #checking = false;
   #seen = "";
 
   constructor(parts: HandoffParts) {
@@ -55,7 +52,7 @@ export class Handoffs {
 
   start(): void {
     void this.#release();
-    this.#timer = setInterval(() => void this.look(), CHECK_MS);
+    this.#timer = setInterval(() => void this.check(), CHECK_MS);
     this.#timer.unref();
   }
 
@@ -88,9 +85,9 @@ export class Handoffs {
   }
 
   /** Claims pending handoffs; each is claimed by one gateway only. */
-  async look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async check(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
     const { opened, log } = this.#parts.gateway();
     const { handoffs } = opened.app;
     try {
@@ -107,12 +104,12 @@ export class Handoffs {
     } catch (error) {
       log("warning", `handoffs could not be checked: ${errorMessage(error)}`);
     } finally {
-      this.#looking = false;
+      this.#checking = false;
     }
   }
 
   /** The home channel's chat: the known one, or a private chat of Telegram, whose id is the user's id. */
-  #place(platform: string): Source {
+  #findHomeChat(platform: string): Source {
     const problem = this.#parts.problem(platform);
     if (problem !== undefined) throw new Error(problem);
     const home = this.#parts.home(platform);
@@ -121,7 +118,7 @@ export class Handoffs {
     if (known) return readSource(known);
     const { chatId, threadId } = home;
     if (platform === "telegram" && /^\d+$/.test(chatId))
-      return { platform, chatId, chatKind: "dm", userId: chatId, ...(threadId ? { threadId } : {}) };
+      return { platform, chatId, chatKind: "dm", userId: chatId, threadId };
     throw new Error(`the home channel of ${platform} has no messages yet: send one there first`);
   }
 
@@ -129,7 +126,7 @@ export class Handoffs {
     const { opened, index, agents, keyRules, connection, now } = this.#parts.gateway();
     const { store } = opened.app;
     const platform = session.handoff_platform ?? "";
-    const source = this.#place(platform);
+    const source = this.#findHomeChat(platform);
     const key = sessionKey(source, keyRules);
     const old = index.get(key)?.session_id;
     await agents.drop(key);

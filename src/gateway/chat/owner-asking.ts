@@ -7,12 +7,12 @@ import { visibleLine } from "./approval-text.ts";
 import { ownerPlaces } from "./owner-places.ts";
 import type { OwnerAsking } from "./prompts.ts";
 
-const MOST = 60;
+const MAX_NAME = 60;
 
 /** Who asks, and where. With ids, because users choose their names themselves. */
 function describeGuest({ platform, userId, userName, chatKind, chatId, chatName }: Source): string {
-  const name = userName ? `${visibleLine(userName, MOST)} ` : "";
-  const chat = chatName ? `${visibleLine(chatName, MOST)} (${chatId})` : chatId;
+  const name = userName ? `${visibleLine(userName, MAX_NAME)} ` : "";
+  const chat = chatName ? `${visibleLine(chatName, MAX_NAME)} (${chatId})` : chatId;
   return `${name}(${platform} ${userId ?? "without id"}) ${chatKind === "dm" ? "in a private chat" : `in ${chat}`}`;
 }
 

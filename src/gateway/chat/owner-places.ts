@@ -14,8 +14,8 @@ function privateChat(gateway: GatewayContext, platform: string, userId: string):
     const { origin } = entry;
     if (entry.platform !== platform || entry.chat_type !== "dm" || String(origin.user_id) !== userId) continue;
     const at = gateway.index.lastActive(entry);
-    const thread = origin.thread_id ? { threadId: String(origin.thread_id) } : {};
-    if (!newest || at > newest.at) newest = { at, to: { chatId: String(origin.chat_id), ...thread } };
+    const threadId = origin.thread_id ? String(origin.thread_id) : undefined;
+    if (!newest || at > newest.at) newest = { at, to: { chatId: String(origin.chat_id), threadId } };
   }
   if (newest) return newest.to;
   // On these platforms the id of a private chat is the id of the user.

@@ -8,7 +8,7 @@ import type { GatewayContext, ProcessStarters } from "../control/gateway-context
 import { sessionKey } from "../inbound/session-key.ts";
 import { Replies } from "../outbound/replies.ts";
 
-const MOST = 2_000;
+const MAX_STARTERS = 2_000;
 
 /** By `display.background_process_notifications`. */
 function shouldNotify(mode: string, notice: ProcessNotice): boolean {
@@ -17,7 +17,7 @@ function shouldNotify(mode: string, notice: ProcessNotice): boolean {
   return mode === "error" && notice.failed;
 }
 
-/** What is needed to reach the chat of the message that started a process. */
+/** The fields of the message that started a process, used to reach its chat. */
 type Starter = Pick<InboxRow, "platform"> & Pick<InboundEvent, "account" | "source" | "deliverTo">;
 
 /** In memory only: background processes end with the gateway. */
@@ -33,8 +33,12 @@ export class ProcessNotifier implements ProcessStarters {
 
   remember(conversationId: string, row: InboxRow): void {
     const { account, source, deliverTo } = row.event;
-    const place = deliverTo === undefined ? {} : { deliverTo };
-    rememberNewest(this.#starters, conversationId, { platform: row.platform, account, source, ...place }, MOST);
+    rememberNewest(
+      this.#starters,
+      conversationId,
+      { platform: row.platform, account, source, deliverTo },
+      MAX_STARTERS,
+    );
   }
 
   alive(key: string): boolean {
@@ -44,7 +48,7 @@ export class ProcessNotifier implements ProcessStarters {
     return false;
   }
 
-  async tell(notice: ProcessNotice): Promise<void> {
+  async notify(notice: ProcessNotice): Promise<void> {
     const starter = this.#starters.get(notice.conversationId);
     if (!starter) return;
     const { platform, ...chat } = starter;

@@ -1,4 +1,4 @@
-// Questions to a person in a chat: always closed in the end, whatever happens to them.
+// Questions to the user of a chat are always closed in the end.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 const question = { question: "Which colour?", choices: ["red", "blue"] };
 
 describe("a question", () => {
-  it("that cannot be shown is not open: the next words are no answer to it", async () => {
+  it("that cannot be shown is closed: the next text does not answer it", async () => {
     const signs: boolean[] = [];
     const show = () => Promise.reject(new Error("the disk is full"));
     const prompts = new Prompts();
@@ -26,7 +26,7 @@ describe("a question", () => {
     expect(signs).toEqual([true, false]);
   });
 
-  it("ends in time, also when memory was tidied up meanwhile", async () => {
+  it("times out, also after a garbage collection", async () => {
     setFlagsFromString("--expose-gc");
     const tidyUp = runInNewContext("gc") as () => void;
     const prompts = new Prompts();
@@ -40,7 +40,7 @@ describe("a question", () => {
     }
   });
 
-  it("ends with the turn that asked it", async () => {
+  it("is closed together with its turn", async () => {
     const turn = new AbortController();
     const prompts = new Prompts();
     const shown: string[] = [];

@@ -38,7 +38,7 @@ export interface Asking extends QuestionPlace {
   readonly owner?: OwnerAsking | undefined;
   /** The text below a question that was closed because its turn ended. */
   closed(): string;
-  /** Called when the turn starts and stops waiting; controls the typing indicator. */
+  /** Called when the turn starts and when it stops waiting; controls the typing indicator. */
   waiting(on: boolean): void;
 }
 
@@ -47,13 +47,13 @@ interface Question {
   readonly kind: "approval" | "clarify";
   readonly choices: readonly string[];
   /** Asked by the chat's turn, or by a background task. */
-  readonly of: "turn" | "beside";
+  readonly askedBy: "turn" | "background";
   resolve(answer: string | null): void;
 }
 
 interface Asker {
   readonly asking: Asking;
-  readonly of: Question["of"];
+  readonly askedBy: Question["askedBy"];
 }
 
 interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
@@ -103,8 +103,8 @@ export class Prompts {
   }
 
   /** The chat's turn waits for an answer. */
-  get holdTurn(): boolean {
-    return this.#questions.some(({ of }) => of === "turn");
+  get blocksTurn(): boolean {
+    return this.#questions.some(({ askedBy }) => askedBy === "turn");
   }
 
   /** True when the next plain text answers a question. */
@@ -160,7 +160,11 @@ export class Prompts {
     return question !== undefined;
   }
 
-  #wait({ id, kind, choices, waitMs }: Waited, of: Question["of"], signal: AbortSignal): Promise<string | null> {
+  #wait(
+    { id, kind, choices, waitMs }: Waited,
+    askedBy: Question["askedBy"],
+    signal: AbortSignal,
+  ): Promise<string | null> {
     return new Promise((settle) => {
       const resolve = (answer: string | null) => {
         const at = this.#questions.indexOf(question);
@@ -171,7 +175,7 @@ export class Prompts {
         settle(answer);
       };
       const limit = joinSignals([signal], waitMs);
-      const question: Question = { id, kind, choices, of, resolve };
+      const question: Question = { id, kind, choices, askedBy, resolve };
       this.#questions.push(question);
       this.#open?.add(id, { prompts: this, kind });
       if (limit.signal.aborted) resolve(null);
@@ -180,8 +184,8 @@ export class Prompts {
   }
 
   /** Null after a time-out. Rejects when the question cannot be shown; it is closed then. */
-  async #ask({ asking, of }: Asker, asked: Asked, signal: AbortSignal): Promise<string | null> {
-    const answered = this.#wait(asked, of, signal);
+  async #ask({ asking, askedBy }: Asker, asked: Asked, signal: AbortSignal): Promise<string | null> {
+    const answered = this.#wait(asked, askedBy, signal);
     asking.waiting(true);
     try {
       const { text } = asked.question;
@@ -221,10 +225,10 @@ export class Prompts {
   }
 
   /** Asks an owner about a guest's turn, and tells the guest that and the outcome. */
-  async #askOwner({ asking, of }: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+  async #askOwner({ asking, askedBy }: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     const id = newId();
     const { owner, approvalMs: waitMs } = asking;
-    const answered = this.#wait({ id, kind: "approval", choices: request.choices, waitMs }, of, signal);
+    const answered = this.#wait({ id, kind: "approval", choices: request.choices, waitMs }, askedBy, signal);
     asking.waiting(true);
     let asked = "";
     try {
@@ -239,11 +243,11 @@ export class Prompts {
         return { choice: "deny", unattended: true, why: `only an owner can allow it, and ${shown.problem}.` };
       }
       this.#open?.shownIn(id, shown.place);
-      const tell = await asking.show({ text: `${what}; the owner was asked.` }, []);
+      const changeNotice = await asking.show({ text: `${what}; the owner was asked.` }, []);
       const choice = (await answered) as ApprovalChoice | null;
       const end = choice === null && wasEnded(signal) ? asking.closed() : approvalEnd(choice);
       shown.change(`${asked}\n\n${end}`);
-      tell(`${what}.\n\n${end}`);
+      changeNotice(`${what}.\n\n${end}`);
       return choice === null ? { choice: "deny", unattended: true } : { choice };
     } finally {
       this.#questions.find((question) => question.id === id)?.resolve(null);
@@ -269,7 +273,7 @@ export class Prompts {
   }
 
   /** The user of this chat, for tools. */
-  human(asking: () => Asking, of: Question["of"] = "turn"): Human {
+  human(asking: () => Asking, askedBy: Question["askedBy"] = "turn"): Human {
     return {
       // Read at each use: in a shared chat the next turn may be another user's.
       get guest() {
@@ -277,8 +281,8 @@ export class Prompts {
       },
       present: true,
       surface: "gateway",
-      approve: (request, signal) => this.#approve({ asking: asking(), of }, request, signal),
-      clarify: (request, signal) => this.#clarify({ asking: asking(), of }, request, signal),
+      approve: (request, signal) => this.#approve({ asking: asking(), askedBy }, request, signal),
+      clarify: (request, signal) => this.#clarify({ asking: asking(), askedBy }, request, signal),
       // Chats do not ask for passwords: these would stay in the history.
       secret: async () => null,
     };

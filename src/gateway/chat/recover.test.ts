@@ -1,4 +1,4 @@
-// What a crash left of a turn, read from the log.
+// Finds out from the log how far a turn got before a crash.
 import { afterEach, expect, it } from "vitest";
 import { closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
@@ -8,7 +8,7 @@ import { recover } from "./recover.ts";
 
 afterEach(closeGateways);
 
-it("takes no message from elsewhere for the answer", async () => {
+it("does not treat a mirrored message as the answer", async () => {
   const w = await openGatewayFixture();
   const { store } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "telegram" });
@@ -22,7 +22,7 @@ it("takes no message from elsewhere for the answer", async () => {
   expect(await recover(store, row)).toEqual({ state: "answered", text: "Three o'clock.", sessionId: id });
 });
 
-it("takes no half answer for the answer", async () => {
+it("does not treat a partial answer as the answer", async () => {
   let asked = 0;
   const script: Script = () => {
     asked += 1;

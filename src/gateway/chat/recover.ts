@@ -43,7 +43,7 @@ export async function streamed(mailbox: Mailbox, key: string): Promise<string | 
     mailbox.findOutgoing(`${key}:stream0`),
     mailbox.findOutgoing(`${key}:m0:0`),
   ]);
-  // A text between tool calls took this message over.
+  // This message was reused for a text between tool calls.
   return interim === null && shown?.state === "sent" ? shown.messageId : null;
 }
 

@@ -65,7 +65,7 @@ export interface TurnResult {
 export class Turn {
   readonly #gateway: GatewayContext;
   readonly #chat: TurnChat;
-  readonly #job: QueuedMessage;
+  readonly #queued: QueuedMessage;
   readonly #platform: Platform;
   readonly #to: Destination;
   #interim = 0;
@@ -85,26 +85,26 @@ export class Turn {
   constructor(
     gateway: GatewayContext,
     chat: TurnChat,
-    job: QueuedMessage,
+    queued: QueuedMessage,
     where: { platform: Platform; to: Destination },
   ) {
     this.#gateway = gateway;
     this.#chat = chat;
-    this.#job = job;
+    this.#queued = queued;
     this.#platform = where.platform;
     this.#to = where.to;
   }
 
   #isProtected(path: string): Promise<boolean> {
-    return this.#gateway.opened.isProtected(path, this.#gateway.roleFor(this.#job.row));
+    return this.#gateway.opened.isProtected(path, this.#gateway.roleFor(this.#queued.row));
   }
 
   get #key(): string {
-    return `in:${this.#job.row.id}`;
+    return `in:${this.#queued.row.id}`;
   }
 
   #place(more: Partial<AnswerPlace> = {}): AnswerPlace {
-    const { event } = this.#job.row;
+    const { event } = this.#queued.row;
     const section = this.#gateway.access.section(this.#platform.name);
     const mode = String(section.reply_to_mode ?? "first") as AnswerPlace["replyMode"];
     return {
@@ -112,9 +112,9 @@ export class Turn {
       to: this.#to,
       key: this.#key,
       // A private chat needs no quote of the question.
-      ...(event.source.chatKind === "dm" || event.messageId.includes(":") ? {} : { replyTo: event.messageId }),
+      replyTo: event.source.chatKind === "dm" || event.messageId.includes(":") ? undefined : event.messageId,
       replyMode: mode,
-      ...(typeof section.reply_prefix === "string" ? { prefix: section.reply_prefix } : {}),
+      prefix: typeof section.reply_prefix === "string" ? section.reply_prefix : undefined,
       ...more,
     };
   }
@@ -138,7 +138,7 @@ export class Turn {
   }
 
   async #run(): Promise<TurnResult> {
-    const { row } = this.#job;
+    const { row } = this.#queued;
     const found = await recover(this.#gateway.opened.app.store, row);
     if (found.state === "answered") {
       await this.#restoreEntry(found.sessionId);
@@ -149,14 +149,14 @@ export class Turn {
       );
       return { undelivered: false };
     }
-    // Only when the answer takes longer.
+    // Sent only when the answer takes longer than this.
     if (row.state === "running") this.#restartNote = setTimeout(() => this.#tellRestart(), RESTART_NOTE_MS).unref();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
     const { app, mailbox } = this.#gateway.opened;
     this.#messages ??= await app.store.messageCount(sessionId);
-    // Stored while the message is read. After a crash in between, the message is in the log twice.
+    // Stored in parallel with the start of the turn. After a crash in between, the log contains the message twice.
     const begun = mailbox.begin([row.id], { sessionId, logAfter: this.#messages });
     // The conversation waits for it and handles the failure.
     begun.catch(() => undefined);
@@ -167,19 +167,19 @@ export class Turn {
   #tellRestart(): void {
     if (this.#gateway.access.section(this.#platform.name).gateway_restart_notification === false) return;
     const text = "♻️ The gateway restarted; continuing.";
-    void new Replies(this.#gateway).say(this.#job.row, text, "restarted");
+    void new Replies(this.#gateway).say(this.#queued.row, text, "restarted");
   }
 
   async #restoreEntry(sessionId: string): Promise<void> {
     const { index } = this.#gateway;
     const known = index.get(this.#chat.key);
     if (known) await index.moved(this.#chat.key, sessionId);
-    else await index.renew(this.#chat.key, this.#job.row.event.source, { sessionId });
+    else await index.renew(this.#chat.key, this.#queued.row.event.source, { sessionId });
   }
 
   async #open(): Promise<OpenedConversation> {
     const gateway = this.#gateway;
-    const { row } = this.#job;
+    const { row } = this.#queued;
     const { key } = this.#chat;
     const { source } = row.event;
     await gateway.opened.refreshEnv();
@@ -209,7 +209,7 @@ export class Turn {
   }
 
   async #input(conversation: OpenedConversation, again: boolean): Promise<ModelInput> {
-    const { row, text } = this.#job;
+    const { row, text } = this.#queued;
     const { keyRules, opened, connection } = this.#gateway;
     const event = text === undefined ? row.event : { ...row.event, text, attachments: [] };
     const read = await readIncoming(event, {
@@ -217,7 +217,7 @@ export class Turn {
       cacheDir: join(opened.app.home.path, "cache"),
       shared: isShared(row.event.source, keyRules),
       pictures: conversation.pictures,
-      listen: (path) => opened.listen(path),
+      transcribe: (path) => opened.listen(path),
       signal: this.#chat.signal,
     });
     this.#notices.push(...read.notices);
@@ -227,10 +227,10 @@ export class Turn {
 
   async #converse(opened: OpenedConversation, input: ModelInput, begun: Promise<void>): Promise<TurnResult> {
     const gateway = this.#gateway;
-    const { row } = this.#job;
+    const { row } = this.#queued;
     const { source } = row.event;
-    // The sender of a webhook is known, but its text may be from a stranger.
-    const tainted = this.#job.tainted === true || source.chatKind === "webhook";
+    // The sender of a webhook is known, but its text may come from an unknown author.
+    const tainted = this.#queued.tainted === true || source.chatKind === "webhook";
     const live = new LiveReply({
       mailbox: gateway.opened.mailbox,
       sender: gateway.sender,
@@ -260,7 +260,7 @@ export class Turn {
         deltaMs: DELTA_MS,
       })) {
         watch.reset();
-        notes.heard();
+        notes.reset();
         if (event.type === "ended") ended = event;
         else await this.#show(event, live);
         if (event.type === "message" && event.message.role === "assistant") {
@@ -284,7 +284,7 @@ export class Turn {
       everyMs: agent.gateway_notify_interval * 1000,
       warnMs: agent.gateway_timeout_warning * 1000,
       tool: () => this.#tool,
-      say: (text, name) => void replies.say(this.#job.row, text, name),
+      say: (text, name) => void replies.say(this.#queued.row, text, name),
     });
   }
 
@@ -314,7 +314,7 @@ export class Turn {
       index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
     } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
       const text = textOf(event.message.content ?? "").trim();
-      const isSilent = this.#job.row.event.deliverTo === null;
+      const isSilent = this.#queued.row.event.deliverTo === null;
       if (text === "" || isSilent || !opened.app.config.display.interim_assistant_messages) return;
       const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: await live.takeStream() });
       this.#interim += 1;
@@ -337,10 +337,10 @@ export class Turn {
     live: LiveReply,
     opened: OpenedConversation,
   ): Promise<TurnResult> {
-    const { row } = this.#job;
+    const { row } = this.#queued;
     const abandoned = ended?.end === "interrupted" && this.#chat.abandoned();
     const cut = !ended || (ended.end === "interrupted" && this.#chat.superseded());
-    if (cut && !abandoned) live.leaveOff();
+    if (cut && !abandoned) live.stopStream();
     live.end();
     if (this.#agent && ended) this.#agent.messages = this.#messages;
     const connection = this.#gateway.connection(row.platform);
@@ -373,15 +373,15 @@ export class Turn {
     withSteered = true,
   ): Promise<void> {
     const { mailbox } = this.#gateway.opened;
-    const nowhere = this.#job.row.event.deliverTo === null;
+    const isSilent = this.#queued.row.event.deliverTo === null;
     const words = this.#notices.join("\n\n");
     const notice = words ? outgoingText(words, { ...this.#place(), key: `${this.#key}:notice` }) : [];
-    const { row, absorbed } = this.#job;
+    const { row, absorbed } = this.#queued;
     await indexSaved(this.#gateway, this.#chat.key);
-    const all = nowhere ? [] : [...notice, ...outgoing];
+    const all = isSilent ? [] : [...notice, ...outgoing];
     const ids = [row.id, ...(row.absorbed ?? [])];
     const store = (sending?: { readonly mark: string | null }) => mailbox.finish(ids, outcome, all, sending);
-    await retryUntilStored(this.#gateway, () => this.#gateway.sender.handOver(all, store));
+    await retryUntilStored(this.#gateway, () => this.#gateway.sender.storeAndSend(all, store));
     if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
     if (steered.length > 0) await mailbox.finish(steered, "steered");

@@ -19,21 +19,21 @@ export class StillWorking {
   readonly #startedAt = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #warning: NodeJS.Timeout | undefined;
-  #said = 0;
+  #count = 0;
   #steps = 0;
   #warned = false;
 
   constructor(parts: StillWorkingParts) {
     this.#parts = parts;
-    if (parts.everyMs > 0) this.#timer = setInterval(() => this.#say(), parts.everyMs).unref();
-    this.heard();
+    if (parts.everyMs > 0) this.#timer = setInterval(() => this.#notify(), parts.everyMs).unref();
+    this.reset();
   }
 
-  #say(): void {
+  #notify(): void {
     const tool = this.#parts.tool();
     const parts = [minutes(Date.now() - this.#startedAt), `step ${this.#steps + 1}`, ...(tool ? [`at ${tool}`] : [])];
-    this.#parts.say(`⏳ Still working (${parts.join(", ")}). /stop ends it.`, `still${this.#said}`);
-    this.#said += 1;
+    this.#parts.say(`⏳ Still working (${parts.join(", ")}). /stop ends it.`, `still${this.#count}`);
+    this.#count += 1;
   }
 
   /** Counts a model call. */
@@ -42,7 +42,7 @@ export class StillWorking {
   }
 
   /** Called for every event of the turn. */
-  heard(): void {
+  reset(): void {
     clearTimeout(this.#warning);
     const { warnMs } = this.#parts;
     if (warnMs > 0 && !this.#warned) this.#warning = setTimeout(() => this.#warn(), warnMs).unref();

@@ -53,7 +53,7 @@ export interface GatewayContext {
   /** The open questions of all chats. */
   readonly questions: OpenQuestions;
   /** True for an owner in a private chat, who shares memory and sessions with the terminal. Others have their own. */
-  isOwner(source: Source): boolean;
+  sharesHome(source: Source): boolean;
   /** The rights of a turn that this message starts. */
   roleFor(row: InboxRow): Role;
   /** The platform is set up and in use. */

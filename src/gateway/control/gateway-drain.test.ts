@@ -1,4 +1,4 @@
-// A stop while a person is asked: nobody waits for an answer that cannot come, and the question comes again afterwards.
+// A stop while a question is open: the turn is suspended, and asks again after the next start.
 import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
@@ -24,28 +24,28 @@ const press = (w: GatewayFixture, choice: string) => {
   if (message) w.telegram.press(1, message, RegExp(`ea:${choice}:\\w+`).exec(message.markup)?.[0] ?? "");
 };
 
-/** Asks for the command until its result is there. */
+/** Calls the tool until its result is in the conversation. */
 function removing(request: Request): ReturnType<typeof text> {
   const tool = request.messages.at(-1);
   return tool?.role === "tool" ? text(`It said: ${tool.text}`) : command;
 }
 
-describe("a stop while a person is asked", { timeout: 60_000 }, () => {
-  it("leaves the turn at once; after the start it goes on and asks again", async () => {
+describe("a stop while a question is open", { timeout: 60_000 }, () => {
+  it("suspends the turn at once; after the start it resumes and asks again", async () => {
     const w = await openGatewayFixture({ script: removing as Script });
     w.telegram.say(1, "remove it");
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
     await w.telegram.until(() => asked(w).length === 1);
     expect(texts(w, 1)[0]).toContain("Not decided: the gateway is restarting");
-    // The model must not take the restart for a no.
+    // The restart must not look like a denial to the model.
     expect(JSON.stringify(w.llm.requests.at(-1)?.messages)).not.toContain("Denied");
     press(w, "once");
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("It said:")));
     expect(texts(w, 1).at(-1)).toContain('"exit_code":0');
   });
 
-  it("leaves a turn that begins to ask while others are finished", async () => {
+  it("suspends a turn that asks while other turns finish", async () => {
     let ask: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       ask = resolve;
@@ -66,7 +66,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.includes("the user denied it")));
   });
 
-  it("leaves a task beside the chat in the same way", async () => {
+  it("suspends a background task in the same way", async () => {
     const w = await openGatewayFixture({ script: removing as Script });
     w.telegram.say(1, "/background remove it");
     await w.telegram.until(() => asked(w).length === 1);
@@ -78,7 +78,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
     expect(texts(w, 1).at(-1)).toContain('"exit_code":0');
   });
 
-  it("is not what a newer message does, but that is no denial either", async () => {
+  it("differs from an interruption by a newer message, which is not a denial either", async () => {
     const script = ((request: Request) =>
       request.messages.at(-1)?.text?.endsWith("never mind") ? text("Fine.") : removing(request)) as Script;
     const w = await openGatewayFixture({ script });

@@ -1,4 +1,4 @@
-// Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
+// Connection errors, rate limits, restarts and disk errors: recovered or reported, and nothing is sent twice.
 import { afterEach, describe, expect, it } from "vitest";
 import { answered, closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
@@ -6,8 +6,8 @@ import { Topics } from "../inbound/topics.ts";
 
 afterEach(closeGateways);
 
-describe("trouble on the line", () => {
-  it("honours flood control and sends each message once", async () => {
+describe("connection errors", () => {
+  it("respects the rate limit and sends each message once", async () => {
     const w = await openGatewayFixture({ telegram: { flood: { every: 2, retryAfter: 1 } } });
     for (const word of ["a", "b", "c"]) w.telegram.say(2, word);
     w.telegram.say(1, "x");
@@ -16,7 +16,7 @@ describe("trouble on the line", () => {
     expect(new Set(texts(w, 2)).size).toBe(texts(w, 2).length);
   });
 
-  it("finds a message whose answer was lost instead of sending it twice", async () => {
+  it("finds a message whose response was lost instead of sending it twice", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "warm up");
     await answered(w, 1);
@@ -28,23 +28,23 @@ describe("trouble on the line", () => {
     expect(w.telegram.fromBot(1).map((message) => message.text)).not.toContain("…");
   });
 
-  it("loses no message on its way when only the poll's connection breaks", async () => {
+  it("loses no message being sent when only the poll's connection fails", async () => {
     const w = await openGatewayFixture({ telegram: { sendMs: 1_500 }, env: { TELEGRAM_ALLOW_ALL_USERS: "true" } });
-    const people = Array.from({ length: 8 }, (_, index) => 100 + index);
-    for (const person of people) w.telegram.say(person, "hello");
+    const users = Array.from({ length: 8 }, (_, index) => 100 + index);
+    for (const user of users) w.telegram.say(user, "hello");
     const sends = () => w.telegram.calls.filter(({ method }) => method === "sendMessage").length;
     await w.telegram.until(() => sends() >= 5, 60_000);
     await w.telegram.until(() => w.telegram.resetPoll(), 60_000);
-    await w.telegram.until(() => people.every((person) => texts(w, person).length === 1), 60_000);
+    await w.telegram.until(() => users.every((user) => texts(w, user).length === 1), 60_000);
     await w.telegram.until(() => w.gateway.activeTurns === 0);
     expect(w.log.some((line) => line.includes("poll failed"))).toBe(true);
-    // Nobody had to look for a message whose end was unknown.
-    expect(sends()).toBe(people.length);
+    // No message had an unknown outcome, so there was no search.
+    expect(sends()).toBe(users.length);
     expect(w.telegram.calls.filter(({ method }) => method === "editMessageReplyMarkup")).toEqual([]);
   });
 
   it.each(["half_open", "stall", "conflict", "error"] as const)(
-    "heals after %s and never calls deafness ok",
+    "recovers after %s and does not report ok during the outage",
     async (fault) => {
       const w = await openGatewayFixture();
       w.telegram.say(1, "before");
@@ -67,7 +67,7 @@ describe("trouble on the line", () => {
 });
 
 describe("a restart", () => {
-  it("goes on with the same session and drains before it stops", async () => {
+  it("continues the same session and finishes running turns before it stops", async () => {
     const w = await openGatewayFixture({
       script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }),
     });
@@ -81,8 +81,8 @@ describe("a restart", () => {
   });
 });
 
-describe("trouble with the disk", () => {
-  it("holds a chat up until its answer can be kept, and keeps the order", async () => {
+describe("disk errors", () => {
+  it("delay a chat until its answer can be stored, and keep the order", async () => {
     const w = await openGatewayFixture();
     const mailbox = w.opened.mailbox as { finish: Mailbox["finish"] };
     const { finish } = mailbox;
@@ -100,25 +100,26 @@ describe("trouble with the disk", () => {
     await answered(w, 2);
   });
 
-  it("costs words in between, and no message that waits", async () => {
+  it("drop intermediate texts, but no queued message", async () => {
     const script: Script = (request) => ({ text: `seen ${String(request.messages.at(-1)?.text)}`, everyMs: 400 });
     const config = "display:\n  busy_input_mode: queue\nagent:\n  gateway_notify_interval: 1\n";
     const w = await openGatewayFixture({ script, config });
     const mailbox = w.opened.mailbox as { enqueue: Mailbox["enqueue"] };
     const { enqueue } = mailbox;
-    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
+    const wasNotSent = (words: string) =>
+      w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
     mailbox.enqueue = () => Promise.reject(new Error("the disk is full"));
     w.telegram.say(1, "one one one one");
     await w.llm.arrived(1);
     w.telegram.say(1, "two");
-    await w.telegram.until(() => unsaid("ack") && unsaid("still0"));
+    await w.telegram.until(() => wasNotSent("ack") && wasNotSent("still0"));
     mailbox.enqueue = enqueue;
     await w.telegram.until(() => texts(w, 1).includes("seen two"));
     const answers = texts(w, 1).filter((shown) => !shown.startsWith("⏳"));
     expect(answers).toEqual(["seen one one one one", "seen two"]);
   });
 
-  it("does not send a message again whose end could not be noted", async () => {
+  it("do not repeat a message whose result could not be stored", async () => {
     const w = await openGatewayFixture();
     const mailbox = w.opened.mailbox as { sent: Mailbox["sent"] };
     const { sent } = mailbox;
@@ -131,7 +132,7 @@ describe("trouble with the disk", () => {
     expect(texts(w, 1)).toEqual(["You said: one", "You said: two"]);
   });
 
-  it("with the list of paired people keeps out strangers only, without a word", async () => {
+  it("in the pairing files deny only unknown users, without a reply", async () => {
     const files = { "platforms/pairing/telegram-approved.json": "{", "platforms/pairing/_rate_limits.json": "{" };
     const w = await openGatewayFixture({
       files,
@@ -146,7 +147,7 @@ describe("trouble with the disk", () => {
     expect(w.log.some((line) => line.includes("the pairing list of telegram cannot be read"))).toBe(true);
   });
 
-  it("in the table of topics is met once, not for ever", async () => {
+  it("in the topics table affect one message, not the following ones", async () => {
     let broken = true;
     const store = {
       usesTelegramTopics: async () => true,

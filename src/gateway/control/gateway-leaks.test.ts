@@ -1,4 +1,4 @@
-// A program that runs for months: a turn leaves nothing behind that grows with their number.
+// Memory: the number of live objects does not grow with the number of turns.
 import { readdirSync } from "node:fs";
 import { queryObjects } from "node:v8";
 import { afterEach, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const script: Script = ({ messages }) => {
 
 const CHATS = [1, 2, 3];
 
-/** Every chat says so much more, one message after the other. */
+/** Every chat sends that many more messages, one after the other. */
 async function talk(w: GatewayFixture, rounds: number): Promise<void> {
   const answered = (chat: number) => texts(w, chat).filter((each) => each === "done").length;
   for (let round = 0; round < rounds; round++) {
@@ -34,16 +34,16 @@ async function talk(w: GatewayFixture, rounds: number): Promise<void> {
   }
 }
 
-/** What is alive after a collection. */
+/** Numbers of live objects after a garbage collection. */
 function counts(): { [what: string]: number } {
   const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const descriptors = process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
   return { promises: Number(queryObjects(Promise, { format: "count" })), timers, descriptors };
 }
 
-// Counting objects came with Node 20.13.
+// queryObjects exists since Node 20.13.
 it.skipIf(queryObjects === undefined)(
-  "keeps as many promises, timers and descriptors after many turns as after few",
+  "has the same number of promises, timers and descriptors after many turns as after few",
   async () => {
     const w = await openGatewayFixture({ script });
     await talk(w, 4);

@@ -11,10 +11,10 @@ export interface GatewayOptions {
   now?(): number;
   readonly times?: LinkTimes | undefined;
   /** How long a platform may be unreachable before an alert is sent on another one. */
-  readonly patienceMs?: number | undefined;
+  readonly alertDelayMs?: number | undefined;
   readonly agents?: { readonly most: number; readonly idleMs: number };
   /** Interval of the clean-up of old rows and idle conversations. */
-  readonly choresMs?: number | undefined;
+  readonly cleanUpMs?: number | undefined;
 }
 
 export interface GatewayStatus {

@@ -68,5 +68,5 @@ export function roleForRow(row: InboxRow, owners: Owners, rules: KeyRules): Role
 export function homeDestination(opened: OpenedGateway, platforms: Platforms, name: string): Destination | undefined {
   const from = { section: opened.settings(name, []).section, variable: platforms.get(name)?.homeVariable };
   const found = homeChannel(opened.app.home.env, name, from);
-  return found && { chatId: found.chatId, ...(found.threadId ? { threadId: found.threadId } : {}) };
+  return found && { chatId: found.chatId, threadId: found.threadId };
 }

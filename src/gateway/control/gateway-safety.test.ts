@@ -1,4 +1,4 @@
-// Nets under the chats: compaction before a turn, the health of webhooks, and where answers of programs go.
+// Compaction before a turn, webhook health, and the targets of webhook answers.
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ describe("a chat that grew too large", () => {
   const settings = "compression:\n  threshold: 0.99\n  protect_last_n: 2\n  protect_first_n: 1\n";
   const long = "a long story about ships and harbours ".repeat(40);
 
-  /** `tokens` is what the model says that the third request cost. */
+  /** `tokens` is the usage that the model reports for the third request. */
   async function grow(tokens: number, more = ""): Promise<{ w: GatewayFixture; before: string }> {
     let turns = 0;
     const script = ((request: { tools: readonly unknown[] }) => {
@@ -42,7 +42,7 @@ describe("a chat that grew too large", () => {
     return { w, before };
   }
 
-  it("is compacted at 85 % of the window, before the turn, and keeps what was said", async () => {
+  it("is compacted at 85 % of the window before the turn and keeps the summary", async () => {
     const { w, before } = await grow(0.86 * 128_000);
     expect(w.log.filter((line) => line.includes("was compacted before its turn"))).toHaveLength(1);
     const after = sessionOf(w).session_id as string;
@@ -56,19 +56,19 @@ describe("a chat that grew too large", () => {
     );
   });
 
-  it("is left alone below that", async () => {
+  it("is not compacted below that", async () => {
     const { w, before } = await grow(0.8 * 128_000);
     expect(w.log.some((line) => line.includes("was compacted"))).toBe(false);
     expect(sessionOf(w).session_id).toBe(before);
   });
 
-  it("is compacted at the limit of messages, whatever the window", async () => {
+  it("is compacted at the message limit, whatever the window", async () => {
     const { w, before } = await grow(2_000, "  hygiene_hard_message_limit: 6\n");
     expect(w.log.filter((line) => line.includes("was compacted before its turn"))).toHaveLength(1);
     expect(sessionOf(w).session_id).not.toBe(before);
   });
 
-  it("and was compacted by hand goes on after a restart where it was", async () => {
+  it("and was compacted by command continues after a restart", async () => {
     let asked = 0;
     const script: Script = (request) => {
       if (request.tools.length === 0) return text("A summary: ships were discussed.");
@@ -94,7 +94,7 @@ describe("a chat that grew too large", () => {
   });
 });
 
-describe("programs that write by webhook", () => {
+describe("webhook deliveries", () => {
   const SECRET = "a-secret-for-senders";
   const post = (port: number, route: string, body: object, id = String(Math.random())) => {
     const raw = JSON.stringify(body);
@@ -138,7 +138,7 @@ describe("programs that write by webhook", () => {
     expect(texts(w, 3)).toEqual(["You said: for home"]);
   });
 
-  it("are worked for without an answer where the route names none, and nothing is left undone", async () => {
+  it("run without an answer when the route names no target, and are finished", async () => {
     const { w, port } = await withRoutes((request) =>
       request.messages.at(-1)?.role === "tool" ? text("done") : calls([{ name: "todo", args: {} }], { text: "I look" }),
     );
@@ -149,14 +149,14 @@ describe("programs that write by webhook", () => {
     expect(await w.opened.mailbox.counts()).toMatchObject({ outbox: 0, failed: 0 });
   });
 
-  it("are dropped where the place does not exist", async () => {
+  it("are dropped when the target does not exist", async () => {
     const { w, port } = await withRoutes();
     await post(port, "lost", { text: "x" });
     await expect.poll(async () => (await w.opened.mailbox.counts()).inbox).toBe(0);
     expect(w.llm.requests).toEqual([]);
   });
 
-  it("give no orders, and are not asked", async () => {
+  it("run no commands and are asked no questions", async () => {
     const { w, port } = await withRoutes((request) => {
       if (request.messages.at(-1)?.role === "tool") return text(`Tool: ${String(request.messages.at(-1)?.text)}`);
       const words = String(request.messages.at(-1)?.text);
@@ -174,7 +174,7 @@ describe("programs that write by webhook", () => {
 });
 
 describe("Telegram by webhook", () => {
-  it("calls itself ok only while Telegram's deliveries arrive, and sets itself up again", async () => {
+  it("reports ok only while Telegram's deliveries arrive, and registers the webhook again", async () => {
     const port = await freePort();
     const w = await openGatewayFixture({
       env: {
@@ -202,8 +202,8 @@ describe("Telegram by webhook", () => {
   });
 });
 
-describe("what concerns everybody", () => {
-  it("is changed by the owner only, wherever they write", async () => {
+describe("settings for all users", () => {
+  it("can be changed by the owner only, in any chat", async () => {
     const w = await openGatewayFixture({
       env: { TELEGRAM_ALLOWED_USERS: "1,2" },
       config: 'gateway:\n  owners: ["telegram:1"]\n',

@@ -1,4 +1,4 @@
-// The gateway as people in chats meet it: private chats, groups, commands, hooks, who may write.
+// The gateway from a chat's point of view: private chats, groups, commands, hooks and access.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { calls, text } from "../../../test/servers/fake-llm.ts";
 afterEach(closeGateways);
 
 describe("a private chat", () => {
-  it("answers, remembers the session, and confirms updates only after they are kept", async () => {
+  it("answers, continues the session, and confirms updates only after they are stored", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "hello");
     await answered(w, 1);
@@ -73,7 +73,7 @@ describe("a private chat", () => {
     home.remove();
   });
 
-  it("gives the model a file that a person sent", async () => {
+  it("passes a file that the user sent to the model", async () => {
     const w = await openGatewayFixture({ script: (request) => text(JSON.stringify(request.messages.at(-1)?.text)) });
     w.telegram.files.set("F1", Buffer.from("name,age\nada,36\n"));
     const document = {
@@ -91,8 +91,8 @@ describe("a private chat", () => {
   });
 });
 
-describe("who may write", () => {
-  it("ignores strangers where a list exists, and pairs them where none does", async () => {
+describe("access", () => {
+  it("ignores unknown users when an allow-list exists, and offers pairing otherwise", async () => {
     const w = await openGatewayFixture({ env: {} });
     w.telegram.say(7, "hi");
     await answered(w, 7);
@@ -110,7 +110,7 @@ describe("who may write", () => {
     expect(texts(strict, 99)).toEqual([]);
   });
 
-  it("keeps people apart: memory, sessions and search", async () => {
+  it("separates the memory, sessions and search of users", async () => {
     const script = (request: { messages: readonly { text?: string }[] }, index: number) => {
       const last = String(request.messages.at(-1)?.text ?? "");
       if (last.startsWith("remember"))
@@ -135,8 +135,8 @@ describe("who may write", () => {
   });
 });
 
-describe("a session that ends by itself", () => {
-  it("says so, and starts without the old messages", async () => {
+describe("an automatic session reset", () => {
+  it("notifies the user and starts without the old messages", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "yesterday's topic");
     await answered(w, 1);
@@ -155,7 +155,7 @@ describe("a session that ends by itself", () => {
 });
 
 describe("commands", () => {
-  it("starts a new session, tells who you are, and knows its own commands", async () => {
+  it("start a new session, show the sender's identity, and list the commands", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "hello");
     await answered(w, 1);
@@ -182,7 +182,7 @@ describe("commands", () => {
 });
 
 describe("groups", () => {
-  it("answers when addressed, in the topic, quoting the question, one session per person", async () => {
+  it("answers when mentioned, in the topic, quoting the question, with one session per user", async () => {
     const w = await openGatewayFixture({ env: { TELEGRAM_ALLOWED_USERS: "1,2", TELEGRAM_REQUIRE_MENTION: "true" } });
     const chat = { id: -1001, type: "supergroup", title: "Team", is_forum: true };
     const topic = { message_thread_id: 5, is_topic_message: true };
@@ -199,7 +199,7 @@ describe("groups", () => {
 });
 
 describe("hooks", () => {
-  it("tells a handler of events and lets it deny a command", async () => {
+  it("run for events and can deny a command", async () => {
     const home = tempHome();
     const out = join(home.path, "seen.txt");
     const w = await openGatewayFixture();

@@ -34,7 +34,7 @@ import { noteRestart, takeRestart } from "./restart-notice.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_MS = 7 * DAY_MS;
-const CHORES_MS = 300_000;
+const CLEAN_UP_MS = 300_000;
 const AGENTS = { most: 1_024, idleMs: 3_600_000 };
 
 export class Gateway {
@@ -51,28 +51,28 @@ export class Gateway {
   readonly deliveries: Deliveries;
   readonly directory: Directory;
   readonly #background = new Background(
-    () => this.#present(),
-    (row) => this.#chat(sessionKey(row.event.source, this.#present().keyRules))?.beside(row) ?? nobody,
+    () => this.#context(),
+    (row) => this.#chat(sessionKey(row.event.source, this.#context().keyRules))?.backgroundHuman(row) ?? nobody,
   );
   readonly #processes = new ProcessNotifier(
-    () => this.#present(),
+    () => this.#context(),
     (row) => this.#receive(row),
   );
   readonly #handoffs = new Handoffs({
-    gateway: () => this.#present(),
+    gateway: () => this.#context(),
     home: (name) => this.deliveries.home(name),
     problem: (name) => this.deliveries.problem(name),
     receive: (row) => this.#receive(row),
   });
-  readonly #alarm: OutageAlert;
-  #deaf: () => void = () => undefined;
+  readonly #outageAlert: OutageAlert;
+  #unsubscribe: () => void = () => undefined;
   #gateway: GatewayContext | undefined;
   #sender: Sender;
   #agents: Agents;
   #draining = false;
   #stopped = false;
   #started = false;
-  #chores: NodeJS.Timeout | undefined;
+  #cleanUpTimer: NodeJS.Timeout | undefined;
 
   constructor(opened: OpenedGateway, options: GatewayOptions) {
     this.#opened = opened;
@@ -84,7 +84,7 @@ export class Gateway {
     this.#agents = new Agents(options.agents ?? AGENTS, this.#now);
     this.#sender = new Sender({
       mailbox: opened.mailbox,
-      line: (name) => this.#line(name),
+      route: (name) => this.#route(name),
       log: (level, text) => options.log(level, text),
       redact: (text) => opened.app.redact(text),
       signal: this.#stopping.signal,
@@ -99,11 +99,11 @@ export class Gateway {
       chats: () => this.directory.chats(),
       mirror: (target, from, text) => this.#mirror(target, from, text),
     });
-    this.#alarm = new OutageAlert({
-      ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
+    this.#outageAlert = new OutageAlert({
+      alertDelayMs: options.alertDelayMs,
       state: (name) => this.#links.get(name)?.state,
       label: (name) => this.#platforms.get(name)?.label ?? name,
-      tell: (text, except) => this.#alertElsewhere(text, except),
+      send: (text, except) => this.#alertElsewhere(text, except),
     });
     this.directory = new Directory({
       homePath: opened.app.home.path,
@@ -114,7 +114,7 @@ export class Gateway {
     });
   }
 
-  #present(): GatewayContext {
+  #context(): GatewayContext {
     if (!this.#gateway) throw new Error("the gateway has not started");
     return this.#gateway;
   }
@@ -124,20 +124,20 @@ export class Gateway {
     if (entry) void this.#chat(entry.session_key)?.mirror(from, text);
   }
 
-  #line(name: string): ReturnType<ConstructorParameters<typeof Sender>[0]["line"]> {
+  #route(name: string): ReturnType<ConstructorParameters<typeof Sender>[0]["route"]> {
     const platform = this.#platforms.get(name);
     if (!platform || !this.#links.has(name)) return undefined;
     const { section } = this.#opened.settings(name, platform.settings);
     const perChat = Number(section.rate_per_chat);
     const total = Number(section.rate_total);
-    const rate = perChat > 0 && total > 0 ? { rate: { perChat, total } } : {};
-    return { platform, connection: () => this.#links.get(name)?.connection, ...rate };
+    const rate = perChat > 0 && total > 0 ? { perChat, total } : undefined;
+    return { platform, connection: () => this.#links.get(name)?.connection, rate };
   }
 
   async start(): Promise<void> {
     const { mailbox } = this.#opened;
     this.#gateway = await this.#createContext();
-    for (const platform of await this.#opened.platforms(() => this.#account())) {
+    for (const platform of await this.#opened.platforms(() => this.#statusJson())) {
       this.#platforms.set(platform.name, platform);
       const settings = this.#opened.settings(platform.name, platform.settings);
       if (settings.section.enabled === false) continue;
@@ -152,12 +152,12 @@ export class Gateway {
     for (const row of pending.inbox) this.#receive(row);
     for (const link of this.#links.values()) link.start();
     this.#started = true;
-    this.#chores = setInterval(() => void this.#tidy(), this.#options.choresMs ?? CHORES_MS);
-    this.#chores.unref();
+    this.#cleanUpTimer = setInterval(() => void this.#cleanUp(), this.#options.cleanUpMs ?? CLEAN_UP_MS);
+    this.#cleanUpTimer.unref();
     this.directory.changed();
     this.#opened.app.deliverBy(this.deliveries);
-    this.#deaf = this.#opened.app.onProcessEvent((notice) => {
-      this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
+    this.#unsubscribe = this.#opened.app.onProcessEvent((notice) => {
+      this.#processes.notify(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
     });
     this.#handoffs.start();
     await this.#background.resumeStored();
@@ -204,7 +204,7 @@ export class Gateway {
         state.state === "ok" ? "info" : "warning",
         `${platform.label}: ${state.state}${state.reason ? `, ${state.reason}` : ""}`,
       );
-      this.#alarm.changed(state);
+      this.#outageAlert.changed(state);
       this.#options.changed?.();
     };
     return new PlatformLink({ platform, context, times: this.#options.times ?? LINK_TIMES, changed });
@@ -261,7 +261,7 @@ export class Gateway {
       resetPolicy: (source) => resolveResetPolicy(app.config, source),
       owners,
       questions: new OpenQuestions(),
-      isOwner: (source) => source.chatKind === "dm" && owners.has(source),
+      sharesHome: (source) => source.chatKind === "dm" && owners.has(source),
       roleFor: (row) => roleForRow(row, owners, keyRules),
       isLinked: (name) => this.#links.has(name),
       tenant: (source) => tenantKey(source, keyRules),
@@ -308,24 +308,24 @@ export class Gateway {
     return false;
   }
 
-  async #tidy(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     try {
       this.#agents.sweep();
-      for (const [key, chat] of this.#chats) if (!chat.busy && !chat.keeps) this.#chats.delete(key);
+      for (const [key, chat] of this.#chats) if (!chat.busy && !chat.hasState) this.#chats.delete(key);
       await this.#opened.mailbox.prune(this.#now() - KEEP_MS);
       const days = this.#opened.app.config.session_store_max_age_days;
       if (days > 0) this.#gateway?.index.prune(days * DAY_MS);
       await this.directory.refresh();
       await this.#opened.sweepMedia(DAY_MS);
     } catch (error) {
-      this.#options.log("warning", `tidying up failed: ${errorMessage(error)}`);
+      this.#options.log("warning", `clean-up failed: ${errorMessage(error)}`);
     }
   }
 
-  #account(): JsonObject {
+  #statusJson(): JsonObject {
     return {
       pid: process.pid,
-      gateway_state: this.#stateWord(),
+      gateway_state: this.#stateName(),
       platforms: Object.fromEntries(this.#states().map((state) => [state.name, { ...state }])),
       active_agents: this.activeTurns,
     };
@@ -340,7 +340,7 @@ export class Gateway {
     return [...[...this.#links.values()].map((link) => link.state), ...this.#unusable];
   }
 
-  #stateWord(): GatewayStatus["state"] {
+  #stateName(): GatewayStatus["state"] {
     if (this.#stopped) return "stopped";
     if (this.#draining) return "draining";
     if (!this.#started) return "starting";
@@ -350,7 +350,7 @@ export class Gateway {
 
   async status(): Promise<GatewayStatus> {
     return {
-      state: this.#stateWord(),
+      state: this.#stateName(),
       startedAt: this.#startedAt,
       platforms: this.#states(),
       activeTurns: this.activeTurns,
@@ -364,10 +364,10 @@ export class Gateway {
     if (this.#draining) return true;
     this.#draining = true;
     this.#options.changed?.();
-    clearInterval(this.#chores);
-    this.#deaf();
+    clearInterval(this.#cleanUpTimer);
+    this.#unsubscribe();
     this.#handoffs.stop();
-    this.#alarm.close();
+    this.#outageAlert.close();
     const chats = [...this.#chats.values()];
     const draining = [...this.#links.values()].map((link) => link.connection?.drain?.());
     const settling = [...chats.map((chat) => chat.settled()), this.#background.settled(), ...draining];

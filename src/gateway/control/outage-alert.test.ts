@@ -1,4 +1,4 @@
-// A platform that goes deaf is told of by another one, once, and so is its return.
+// The outage of a platform and its recovery are reported once on another platform.
 import { afterEach, expect, it } from "vitest";
 import { answered, closeGateways, openGatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
@@ -19,8 +19,8 @@ it("is paused and resumed by the owner from another platform", async () => {
     config: 'gateway:\n  owners: ["telegram:1"]\n',
     env: { TELEGRAM_ALLOWED_USERS: "1,2", DISCORD_BOT_TOKEN: other.token, DISCORD_API_ROOT: other.url },
   });
-  const stateOf = async (wanted: string) =>
-    (await w.gateway.status()).platforms.find(({ name }) => name === wanted)?.state;
+  const stateOf = async (platform: string) =>
+    (await w.gateway.status()).platforms.find(({ name }) => name === platform)?.state;
   await expect.poll(() => stateOf("discord"), { timeout: 15_000 }).toBe("ok");
   w.telegram.say(2, "/platform pause discord");
   await answered(w, 2);
@@ -36,7 +36,7 @@ it("is paused and resumed by the owner from another platform", async () => {
   await expect.poll(() => stateOf("discord"), { timeout: 15_000 }).toBe("ok");
 });
 
-it("says on Discord that Telegram is deaf, and that it hears again", async () => {
+it("reports on Discord that Telegram is unreachable, and its recovery", async () => {
   const other = await startFakeDiscord();
   discord = other;
   const w = await openGatewayFixture({
@@ -47,63 +47,63 @@ it("says on Discord that Telegram is deaf, and that it hears again", async () =>
       DISCORD_HOME_CHANNEL: "601",
     },
   });
-  const said = () =>
+  const alerts = () =>
     [...other.messages.values()].filter(({ channel_id: id }) => id === "601").map(({ content }) => String(content));
-  const well = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
-  await expect.poll(well, { timeout: 15_000 }).toBe(2);
+  const connectedCount = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
+  await expect.poll(connectedCount, { timeout: 15_000 }).toBe(2);
   w.telegram.fault = "refuse";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
+  await expect.poll(() => alerts().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
   w.telegram.fault = "none";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram hears again.");
+  await expect.poll(() => alerts().join(), { timeout: 20_000 }).toContain("✓ Telegram is reachable again.");
   w.telegram.say(1, "hello");
   await answered(w, 1);
-  expect(said()).toHaveLength(2);
+  expect(alerts()).toHaveLength(2);
 });
 
-it("tells of it later when nobody can be told at first", async () => {
-  const told: string[] = [];
+it("reports an outage later when no other platform is connected at first", async () => {
+  const sent: string[] = [];
   let reachable = false;
   const state = { name: "telegram", state: "fatal" as const, account: null, provenAt: null, reason: "x", rebuilds: 0 };
-  const alarm = new OutageAlert({
-    patienceMs: 20,
+  const alert = new OutageAlert({
+    alertDelayMs: 20,
     state: () => state,
     label: (name) => name,
-    tell: async (text) => {
-      if (reachable) told.push(text);
+    send: async (text) => {
+      if (reachable) sent.push(text);
       return reachable;
     },
   });
-  alarm.changed(state);
+  alert.changed(state);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   reachable = true;
-  await expect.poll(() => told.length).toBe(1);
+  await expect.poll(() => sent.length).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(told).toHaveLength(1);
-  alarm.close();
+  expect(sent).toHaveLength(1);
+  alert.close();
 });
 
-it("tells of trouble that healed while it was told, and of the next", async () => {
-  const told: string[] = [];
+it("reports a recovery that happened during the alert, and the next outage", async () => {
+  const sent: string[] = [];
   const link = { name: "telegram", account: null, provenAt: null, reason: null, rebuilds: 0 };
   let state: LinkState = { ...link, state: "fatal" };
-  const alarm = new OutageAlert({
-    patienceMs: 20,
+  const alert = new OutageAlert({
+    alertDelayMs: 20,
     state: () => state,
     label: (name) => name,
-    tell: async (text) => {
-      if (text.startsWith("⚠️") && told.length === 0) {
+    send: async (text) => {
+      if (text.startsWith("⚠️") && sent.length === 0) {
         state = { ...link, state: "ok" };
-        alarm.changed(state);
+        alert.changed(state);
       }
-      told.push(text.slice(0, 1));
+      sent.push(text.slice(0, 1));
       return true;
     },
   });
-  alarm.changed(state);
-  await expect.poll(() => told).toEqual(["⚠", "✓"]);
+  alert.changed(state);
+  await expect.poll(() => sent).toEqual(["⚠", "✓"]);
   state = { ...link, state: "fatal" };
-  alarm.changed(state);
-  await expect.poll(() => told).toEqual(["⚠", "✓", "⚠"]);
-  alarm.close();
+  alert.changed(state);
+  await expect.poll(() => sent).toEqual(["⚠", "✓", "⚠"]);
+  alert.close();
 });

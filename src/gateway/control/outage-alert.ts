@@ -1,18 +1,18 @@
 // Sends an alert on another platform when a platform is unreachable, and when it recovers.
 import type { LinkState } from "./platform-link.ts";
 
-const PATIENCE_MS = 90_000;
+const ALERT_DELAY_MS = 90_000;
 
 export interface OutageAlertOptions {
   /** How long a platform may be unreachable before the alert. */
-  readonly patienceMs?: number | undefined;
+  readonly alertDelayMs?: number | undefined;
   state(platform: string): LinkState | undefined;
   label(platform: string): string;
   /** Sends to the home channel of another platform that is connected; false when there is none. */
-  tell(text: string, except: string): Promise<boolean>;
+  send(text: string, except: string): Promise<boolean>;
 }
 
-function isWell(state: LinkState["state"]): boolean {
+function isHealthy(state: LinkState["state"]): boolean {
   return state === "ok" || state === "degraded" || state === "stopped";
 }
 
@@ -20,7 +20,7 @@ export class OutageAlert {
   readonly #parts: OutageAlertOptions;
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   /** Platforms for which an alert was sent. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #closed = false;
 
   constructor(parts: OutageAlertOptions) {
@@ -29,20 +29,20 @@ export class OutageAlert {
 
   /** Called at every change. A short outage causes no alert. */
   changed({ name, state }: Pick<LinkState, "name" | "state">): void {
-    if (isWell(state)) {
+    if (isHealthy(state)) {
       clearTimeout(this.#waiting.get(name));
       this.#waiting.delete(name);
       // A paused platform is no outage.
-      if (this.#told.delete(name) && state !== "stopped")
-        void this.#tell(`✓ ${this.#parts.label(name)} hears again.`, name);
+      if (this.#reported.delete(name) && state !== "stopped")
+        void this.#send(`✓ ${this.#parts.label(name)} is reachable again.`, name);
       return;
     }
-    if (this.#waiting.has(name) || this.#told.has(name)) return;
-    this.#raiseIn(state === "fatal" ? 0 : this.#patience, name);
+    if (this.#waiting.has(name) || this.#reported.has(name)) return;
+    this.#raiseIn(state === "fatal" ? 0 : this.#delayMs, name);
   }
 
-  get #patience(): number {
-    return this.#parts.patienceMs ?? PATIENCE_MS;
+  get #delayMs(): number {
+    return this.#parts.alertDelayMs ?? ALERT_DELAY_MS;
   }
 
   #raiseIn(ms: number, name: string): void {
@@ -52,24 +52,24 @@ export class OutageAlert {
   async #raise(name: string): Promise<void> {
     this.#waiting.delete(name);
     const now = this.#parts.state(name);
-    if (!now || isWell(now.state)) return;
+    if (!now || isHealthy(now.state)) return;
     const reason = now.reason ? `: ${now.reason}` : "";
     const text = `⚠️ ${this.#parts.label(name)} is unreachable${reason}. Messages there are not received. See: hermes gateway status --deep`;
-    if (await this.#tell(text, name)) this.#isReported(name);
+    if (await this.#send(text, name)) this.#markReported(name);
     // Retried: at start-up the others may not be connected yet.
-    else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#patience, name);
+    else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#delayMs, name);
   }
 
   /** The platform may have recovered while the alert was sent: then the recovery is reported at once. */
-  #isReported(name: string): void {
-    this.#told.add(name);
+  #markReported(name: string): void {
+    this.#reported.add(name);
     const now = this.#parts.state(name);
     if (now) this.changed({ name, state: now.state });
   }
 
-  /** Sends only what could be stored first. */
-  #tell(text: string, except: string): Promise<boolean> {
-    return this.#parts.tell(text, except).catch(() => false);
+  /** False when the alert could not be stored. */
+  #send(text: string, except: string): Promise<boolean> {
+    return this.#parts.send(text, except).catch(() => false);
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-// A connection that goes deaf is replaced, also when the old one does not let go.
+// A connection that receives nothing is replaced, also when closing the old one hangs.
 import { expect, it } from "vitest";
 import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
 import { type LinkState, PlatformLink } from "./platform-link.ts";
@@ -37,15 +37,15 @@ it.each([
   ["hangs", () => new Promise<void>(() => undefined)],
   ["throws", () => Promise.reject(new Error("not open"))],
   [
-    "throws at once",
+    "throws synchronously",
     () => {
       throw new Error("not open");
     },
   ],
-] as const)("is built anew when closing the deaf one %s", async (_how, close) => {
+] as const)("is replaced when closing the silent one %s", async (_how, close) => {
   const made = link((count) =>
     count === 1
-      ? connection("old", { health: () => ({ state: "red", provenAt: null, reason: "deaf" }), close })
+      ? connection("old", { health: () => ({ state: "red", provenAt: null, reason: "silent" }), close })
       : connection("new", {}),
   );
   made.link.start();
@@ -54,26 +54,26 @@ it.each([
   expect(made.link.state.state).toBe("stopped");
 });
 
-it("that stands again and again without hearing anything is red, and says when it was last heard", async () => {
+it("that reconnects repeatedly without traffic is red and reports the time of the last traffic", async () => {
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const heardAt = now();
-  let heard = false;
+  const startedAt = now();
+  let hasTraffic = false;
   const made = link((count, context) => {
     const signedIn = now();
     if (count < 10) context.lost("another program receives");
     return connection("bot", {
       health: () =>
-        heard ? { state: "ok", provenAt: now() } : { state: count === 1 ? "ok" : "degraded", provenAt: signedIn },
+        hasTraffic ? { state: "ok", provenAt: now() } : { state: count === 1 ? "ok" : "degraded", provenAt: signedIn },
     });
   }, now);
   made.link.start();
   await expect.poll(() => made.link.state.rebuilds, { timeout: 5_000 }).toBe(9);
-  expect(made.link.state.provenAt).toBeLessThan(heardAt + 1_000);
+  expect(made.link.state.provenAt).toBeLessThan(startedAt + 1_000);
   ahead = 61_000;
   expect(made.link.state).toMatchObject({ state: "red", reason: expect.stringContaining("another program") });
   await expect.poll(() => made.states.at(-1)?.state, { timeout: 5_000 }).toBe("red");
-  heard = true;
+  hasTraffic = true;
   await expect.poll(() => made.states.at(-1), { timeout: 5_000 }).toMatchObject({ state: "ok", rebuilds: 0 });
   await made.link.stop();
 });

@@ -23,7 +23,7 @@ export interface LinkTimes {
 }
 
 const CLOSE_MS = 5_000;
-const DEAF_MS = 60_000;
+const SILENCE_MS = 60_000;
 
 export const LINK_TIMES: LinkTimes = {
   connectMs: 30_000,
@@ -46,9 +46,9 @@ export interface LinkState {
 
 /** One line about a platform. */
 export function formatLine(state: LinkState, now: number): string {
-  const heard =
-    state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
-  return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
+  const traffic =
+    state.provenAt === null ? "no traffic yet" : `last traffic ${Math.round((now - state.provenAt) / 1000)} s ago`;
+  return `${state.name}: ${state.state}, ${traffic}${state.reason ? ` (${state.reason})` : ""}`;
 }
 
 /** Null for a platform that is not set up; else why its settings are invalid, to be shown in the status. */
@@ -57,8 +57,8 @@ export function unusable(
   { setting, section }: Pick<PlatformContext, "setting" | "section">,
   reason: string,
 ): LinkState | null {
-  const begun = platform.settings.some(({ env, required }) => required && (setting(env) ?? "") !== "");
-  if (!begun && section.enabled !== true) return null;
+  const isPartlySet = platform.settings.some(({ env, required }) => required && (setting(env) ?? "") !== "");
+  if (!isPartlySet && section.enabled !== true) return null;
   return { name: platform.name, state: "fatal", account: null, provenAt: null, reason, rebuilds: 0 };
 }
 
@@ -83,14 +83,14 @@ export class PlatformLink {
   /** `provenAt` of the new connection: the time of its sign-in. */
   #signedInAt: number | null = null;
   /** Start of the current outage. */
-  #heardAt: number;
+  #lastTrafficAt: number;
   /** Time of the last traffic, else of the start. */
-  #everHeard = false;
+  #hadTraffic = false;
   #work: Promise<void> | undefined;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
-    this.#heardAt = parts.context.now();
+    this.#lastTrafficAt = parts.context.now();
   }
 
   get connection(): PlatformConnection | undefined {
@@ -99,34 +99,34 @@ export class PlatformLink {
 
   get state(): LinkState {
     const health = this.#connection?.health();
-    if (health) this.#listen(health);
+    if (health) this.#recordTraffic(health);
     const state = health?.state ?? this.#state;
-    // A sign-in proves nothing after connections that could sign in and received nothing.
+    // After connections that signed in but received nothing, a sign-in no longer counts as proof.
     const trusted = (health !== undefined && this.#rebuilds === 0) || state === "fatal" || state === "stopped";
-    const deaf = !trusted && this.#parts.context.now() - this.#heardAt > DEAF_MS;
+    const silent = !trusted && this.#parts.context.now() - this.#lastTrafficAt > SILENCE_MS;
     return {
       name: this.#parts.platform.name,
-      state: deaf ? "red" : state,
+      state: silent ? "red" : state,
       account: this.#connection?.accountName ?? this.#connection?.account ?? null,
-      provenAt: this.#everHeard ? this.#heardAt : null,
+      provenAt: this.#hadTraffic ? this.#lastTrafficAt : null,
       reason: health?.reason ?? this.#reason,
       rebuilds: this.#rebuilds,
     };
   }
 
   /** Only traffic counts as recovery, not an open connection. */
-  #listen({ provenAt }: PlatformHealth): void {
-    if (provenAt === null || (this.#everHeard && provenAt === this.#heardAt)) return;
+  #recordTraffic({ provenAt }: PlatformHealth): void {
+    if (provenAt === null || (this.#hadTraffic && provenAt === this.#lastTrafficAt)) return;
     if (provenAt === this.#signedInAt && this.#rebuilds > 0) return;
-    this.#heardAt = provenAt;
-    this.#everHeard = true;
+    this.#lastTrafficAt = provenAt;
+    this.#hadTraffic = true;
     if (provenAt === this.#signedInAt) return;
     this.#rebuilds = 0;
     this.#reason = null;
   }
 
   start(): void {
-    this.#work ??= this.#keep();
+    this.#work ??= this.#run();
   }
 
   async stop(): Promise<void> {
@@ -142,7 +142,7 @@ export class PlatformLink {
     this.#parts.changed(this.state);
   }
 
-  async #keep(): Promise<void> {
+  async #run(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const connected = await this.#connect();
@@ -210,7 +210,7 @@ export class PlatformLink {
       if (health.state !== "red") redSince = null;
       else redSince ??= context.now();
       if (redSince !== null && context.now() - redSince >= times.rebuildMs) {
-        this.#lost = { reason: health.reason ?? "deaf", fatal: false };
+        this.#lost = { reason: health.reason ?? "no traffic", fatal: false };
         context.log("warning", `${platform.label}: ${this.#lost.reason}; reconnecting`);
       }
     }

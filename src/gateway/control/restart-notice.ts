@@ -26,5 +26,5 @@ export async function takeRestart(homePath: string): Promise<DeliveryTarget | nu
     thread_id: threadId,
   } = (parseJson(text) ?? {}) as { platform?: unknown; chat_id?: unknown; thread_id?: unknown };
   if (typeof platform !== "string" || !chatId) return null;
-  return { platform, chatId: String(chatId), ...(threadId ? { threadId: String(threadId) } : {}) };
+  return { platform, chatId: String(chatId), threadId: threadId ? String(threadId) : undefined };
 }

@@ -57,11 +57,11 @@ interface ShutdownReason {
 
 /** Resolves when the process should end: by a signal, the control socket or a chat command. */
 class ShutdownRequest {
-  readonly asked: Promise<ShutdownReason>;
+  readonly requested: Promise<ShutdownReason>;
   #resolve: (ending: ShutdownReason) => void = () => undefined;
 
   constructor() {
-    this.asked = new Promise((resolve) => {
+    this.requested = new Promise((resolve) => {
       this.#resolve = resolve;
     });
     process.once("SIGINT", () => this.end(EXIT.ok, "interrupted"));
@@ -111,7 +111,7 @@ interface Logged {
   log(level: Level, text: string): void;
 }
 
-/** Notices during start-up are logged when the secrets to redact are known. */
+/** Notices from start-up are logged later, when the secrets to redact are known. */
 async function openLogged(home: Home, file: LogFile, options: RunOptions): Promise<Logged> {
   const early: string[] = [];
   let notice = (text: string): void => void early.push(text);
@@ -128,10 +128,10 @@ async function openLogged(home: Home, file: LogFile, options: RunOptions): Promi
 
 /** Runs until stopped. Returns an exit code of `EXIT`. */
 export async function runGateway(home: Home, options: RunOptions): Promise<number> {
-  const held = await takeLocks(home, options);
-  if ("code" in held) return held.code;
+  const lock = await takeLocks(home, options);
+  if ("code" in lock) return lock.code;
   const file = new LogFile(join(home.path, "logs", "gateway.log"));
-  const endings = new ShutdownRequest();
+  const shutdown = new ShutdownRequest();
   const { opened, log } = await openLogged(home, file, options);
   const gateway = new Gateway(opened, {
     log,
@@ -140,7 +140,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
         .status()
         .then((status) => writeState(home.path, status))
         .catch(() => undefined),
-    restart: () => endings.end(EXIT.restart, "restart"),
+    restart: () => shutdown.end(EXIT.restart, "restart"),
   });
   // Requests wait for the start: before it no platform is known.
   let ready: () => void = () => undefined;
@@ -149,8 +149,8 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
   });
   const control = await serveControl(home, {
     status: async () => ({ ...(await gateway.status()), pid: process.pid, cron: ticker?.health ?? null }),
-    stop: () => endings.end(EXIT.ok, "stopped by command"),
-    restart: () => endings.end(EXIT.restart, "restart"),
+    stop: () => shutdown.end(EXIT.ok, "stopped by command"),
+    restart: () => shutdown.end(EXIT.restart, "restart"),
     deliver: async ({ target, message }) => {
       await started;
       const sending = gateway.deliveries.send(
@@ -184,7 +184,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
         : "The gateway is running without a platform; scheduled jobs run. Set up a platform: hermes gateway setup",
     );
     log("info", `started with ${names || "no platform"}`);
-    const { code, reason } = await endings.asked;
+    const { code, reason } = await shutdown.requested;
     options.out("Stopping: running turns are finished first.");
     log("info", `stopping: ${reason}`);
     const drainMs = opened.app.config.agent.restart_drain_timeout * 1000;
@@ -196,6 +196,6 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     await control.close();
     await opened.close();
     await file.flush();
-    held.release();
+    lock.release();
   }
 }

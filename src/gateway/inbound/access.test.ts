@@ -1,4 +1,4 @@
-// Who may write: the fixed order of the questions.
+// Access control: the fixed order of the checks.
 import { describe, expect, it } from "vitest";
 import type { InboundEvent, Source } from "../../core/platform.ts";
 import { type AccessSettings, checkAccess, mayUse } from "./access.ts";
@@ -34,43 +34,48 @@ const nothing = { allowed: false, offer: "nothing" };
 
 describe("access", () => {
   it.each([
-    ["nobody is known: pairing", event(), settings({}), pair],
+    ["no lists: offers pairing", event(), settings({}), pair],
     ["no pairing in groups", event({ chatKind: "group" }), settings({}), nothing],
     ["no sender", event({ userId: null }), settings({ TELEGRAM_ALLOW_ALL_USERS: "1" }), nothing],
-    ["everybody", event(), settings({ TELEGRAM_ALLOW_ALL_USERS: "true" }), allowed],
-    ["the general switch without lists", event(), settings({ GATEWAY_ALLOW_ALL_USERS: "true" }), allowed],
+    ["all users allowed", event(), settings({ TELEGRAM_ALLOW_ALL_USERS: "true" }), allowed],
     [
-      "a list beats the general switch",
+      "all users allowed on every platform, without lists",
+      event(),
+      settings({ GATEWAY_ALLOW_ALL_USERS: "true" }),
+      allowed,
+    ],
+    [
+      "an allow-list overrides the general setting",
       event(),
       settings({ GATEWAY_ALLOW_ALL_USERS: "true", TELEGRAM_ALLOWED_USERS: "8" }),
       nothing,
     ],
     ["listed", event(), settings({ TELEGRAM_ALLOWED_USERS: "8, 7" }), allowed],
-    ["listed everywhere", event(), settings({ GATEWAY_ALLOWED_USERS: "7" }), allowed],
-    ["a star", event(), settings({ TELEGRAM_ALLOWED_USERS: "*" }), allowed],
-    ["without what follows @", event({ userId: "7@host" }), settings({ TELEGRAM_ALLOWED_USERS: "7" }), allowed],
+    ["listed for all platforms", event(), settings({ GATEWAY_ALLOWED_USERS: "7" }), allowed],
+    ["a wildcard", event(), settings({ TELEGRAM_ALLOWED_USERS: "*" }), allowed],
+    ["an id without its @ suffix", event({ userId: "7@host" }), settings({ TELEGRAM_ALLOWED_USERS: "7" }), allowed],
     [
-      "an address in any case",
+      "an address in another case",
       event({ platform: "email", userId: "ada@mail.test" }),
       settings({ EMAIL_ALLOWED_USERS: "Ada@Mail.Test" }),
       allowed,
     ],
     [
-      "everybody of a domain",
+      "a whole domain",
       event({ platform: "email", userId: "ada@mail.test" }),
       settings({ EMAIL_ALLOWED_USERS: "@mail.test" }),
       allowed,
     ],
     [
-      "an address whole",
+      "no match by a part of an address",
       event({ platform: "email", userId: "ada@evil.test" }),
       settings({ EMAIL_ALLOWED_USERS: "ada,@mail.test" }),
       nothing,
     ],
-    ["group people only in groups", event(), settings({ TELEGRAM_GROUP_ALLOWED_USERS: "7" }), nothing],
-    ["group people", event({ chatKind: "group" }), settings({ TELEGRAM_GROUP_ALLOWED_USERS: "7" }), allowed],
+    ["group users are not allowed in private chats", event(), settings({ TELEGRAM_GROUP_ALLOWED_USERS: "7" }), nothing],
+    ["group users in a group", event({ chatKind: "group" }), settings({ TELEGRAM_GROUP_ALLOWED_USERS: "7" }), allowed],
     [
-      "a chat among the people",
+      "a chat id in the list of group users",
       event({ chatKind: "group", chatId: "-9" }),
       settings({ TELEGRAM_GROUP_ALLOWED_USERS: "-9" }),
       allowed,
@@ -79,9 +84,9 @@ describe("access", () => {
     ["paired before lists", event(), settings({ TELEGRAM_ALLOWED_USERS: "8" }, { paired: async () => true }), allowed],
     ["a bot", event({ isBot: true }), settings({ TELEGRAM_ALLOWED_USERS: "7" }), nothing],
     ["a signed webhook", event({ userId: null }, { authenticated: true }), settings({}), allowed],
-    ["silence on request", event(), settings({}, { own: { unauthorized_dm_behavior: "ignore" } }), nothing],
+    ["no reply when configured", event(), settings({}, { own: { unauthorized_dm_behavior: "ignore" } }), nothing],
     [
-      "pairing on request",
+      "pairing when configured",
       event(),
       settings({ TELEGRAM_ALLOWED_USERS: "8" }, { own: { unauthorized_dm_behavior: "pair" } }),
       pair,

@@ -58,8 +58,8 @@ function isListed(list: readonly string[], id: string): boolean {
 /** Compares whole addresses without case; `@example.org` means every address of the domain. */
 function isListedAddress(list: readonly string[], id: string): boolean {
   const address = id.toLowerCase();
-  const meant = ["*", address, address.slice(address.lastIndexOf("@"))];
-  return list.some((entry) => meant.includes(entry.toLowerCase()));
+  const accepted = ["*", address, address.slice(address.lastIndexOf("@"))];
+  return list.some((entry) => accepted.includes(entry.toLowerCase()));
 }
 
 function offerTo(event: InboundEvent, settings: AccessSettings, anyList: boolean): Access {
@@ -88,8 +88,8 @@ export async function checkAccess(event: InboundEvent, settings: AccessSettings)
     return isOn(settings.setting(platform, "GATEWAY_ALLOW_ALL_USERS")) ? ALLOWED : offerTo(event, settings, false);
   if (chatKind !== "dm" && isListed(lists.groupChats, chatId)) return ALLOWED;
   const group = chatKind === "dm" ? [] : lists.groupUsers;
-  const people = [...lists.users, ...group, ...lists.everywhere];
-  if (platform === "email" ? isListedAddress(people, userId) : isListed(people, userId)) return ALLOWED;
+  const allowedUsers = [...lists.users, ...group, ...lists.everywhere];
+  if (platform === "email" ? isListedAddress(allowedUsers, userId) : isListed(allowedUsers, userId)) return ALLOWED;
   return offerTo(event, settings, true);
 }
 

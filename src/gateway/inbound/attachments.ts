@@ -39,7 +39,7 @@ export interface AttachmentParts {
   readonly cacheDir: string;
   readonly pictures: Pictures;
   /** The text of a recording; `unset` when no transcription is set up. */
-  listen(
+  transcribe(
     path: string,
   ): Promise<
     | { readonly ok: true; readonly text: string }
@@ -100,15 +100,15 @@ async function readRecording(
   saved: string,
   parts: AttachmentParts,
 ): Promise<ReadAttachment> {
-  const heard = await parts.listen(path);
-  if (heard.ok) {
-    const words = heard.text === "" ? "(nothing was said)" : heard.text;
+  const transcript = await parts.transcribe(path);
+  if (transcript.ok) {
+    const words = transcript.text === "" ? "(nothing was said)" : transcript.text;
     return { text: `[The user sent ${displayName(attachment)}, saved as ${path}. Transcript:]\n${words}` };
   }
-  const text = `${saved}\n[It was not transcribed: ${heard.reason}. You do not know what was said; tell the user.]`;
-  const notice = heard.unset
-    ? `🎤 Recordings cannot be transcribed here: ${heard.reason}.`
-    : `🎤 The recording could not be transcribed: ${heard.reason}`;
+  const text = `${saved}\n[It was not transcribed: ${transcript.reason}. You do not know what was said; tell the user.]`;
+  const notice = transcript.unset
+    ? `🎤 Recordings cannot be transcribed here: ${transcript.reason}.`
+    : `🎤 The recording could not be transcribed: ${transcript.reason}`;
   return { text, notice };
 }
 

@@ -33,7 +33,7 @@ interface AudioServer {
   readonly asked: { readonly path: string; readonly key: string; readonly body: string }[];
 }
 
-/** Speech in both directions, as OpenAI's interface has it. */
+/** A server with OpenAI's transcription and speech endpoints. */
 async function audioServer(words: string, status = 200): Promise<AudioServer> {
   const asked: AudioServer["asked"] = [];
   const server = createServer(async (request, response) => {
@@ -59,7 +59,7 @@ function voiceNote(w: GatewayFixture, user: number): void {
 }
 
 describe("a voice note", () => {
-  it("is written down by the configured service", async () => {
+  it("is transcribed by the configured service", async () => {
     const audio = await audioServer("call the plumber");
     const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n    model: whisper-test\n`;
     const env = { TELEGRAM_ALLOWED_USERS: "1", VOICE_TOOLS_OPENAI_KEY: "voice-key-123456", OPENAI_API_KEY: "sk-other" };
@@ -73,7 +73,7 @@ describe("a voice note", () => {
     expect(audio.asked[0]?.body).toContain("whisper-test");
   });
 
-  it("is written down by a program of this machine", async () => {
+  it("is transcribed by a local program", async () => {
     const w = await openGatewayFixture({
       script: repeat,
       env: {
@@ -86,7 +86,7 @@ describe("a voice note", () => {
     expect(texts(w, 1)[0]).toContain("heard by base");
   });
 
-  it("is owned up to when nothing can listen, to the model and to the person", async () => {
+  it("is reported as not transcribed to the model and the user when no service is set up", async () => {
     const w = await openGatewayFixture({ script: repeat, config: "stt:\n  provider: groq\n" });
     voiceNote(w, 1);
     await answered(w, 1, 2);
@@ -106,7 +106,7 @@ describe("a voice note", () => {
 });
 
 describe("spoken answers", () => {
-  it("come where the chat asked for them", async () => {
+  it("are sent to chats that requested them", async () => {
     const audio = await audioServer("hello there");
     const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\ntts:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n`;
     const w = await openGatewayFixture({ script: () => text("**Good** morning"), config });
@@ -125,7 +125,7 @@ describe("spoken answers", () => {
     expect(texts(w, 1).at(-1)).toContain("Voice notes are answered with a voice note");
   });
 
-  it("are refused plainly where nothing can speak", async () => {
+  it("are refused with a reason when no speech service is set up", async () => {
     const w = await openGatewayFixture();
     w.telegram.say(1, "/voice tts");
     await answered(w, 1);
@@ -140,7 +140,7 @@ function photo(w: GatewayFixture, user: number): void {
 }
 
 describe("a picture", () => {
-  it("goes to a model that sees as it is", async () => {
+  it("is passed unchanged to a model with vision", async () => {
     const w = await openGatewayFixture({ script: () => text("A dot.") });
     photo(w, 1);
     await answered(w, 1);
@@ -149,7 +149,7 @@ describe("a picture", () => {
     expect(sent).toContain("what is this?");
   });
 
-  it("is described for a model that does not see", async () => {
+  it("is described for a model without vision", async () => {
     const script = (request: { body: unknown; tools: readonly unknown[] }) =>
       text(JSON.stringify(request.body).includes("image_url") ? "One red dot." : "Thanks for the description.");
     const w = await openGatewayFixture({ script: script as never, config: "agent:\n  image_input_mode: text\n" });
@@ -171,7 +171,7 @@ describe("an album", () => {
   };
   const pictures = (body: unknown) => JSON.stringify(body).split("data:image/png").length - 1;
 
-  it("is one message, and what follows it comes after it", async () => {
+  it("is one message, and later messages follow it", async () => {
     const w = await openGatewayFixture({ script: () => text("Seen."), config: "display:\n  busy_input_mode: queue\n" });
     piece(w, "A1", "which is best?");
     piece(w, "A2");
@@ -199,7 +199,7 @@ describe("an album", () => {
 });
 
 describe("a file that waited for the gateway's start", () => {
-  it("is fetched when the platform is connected", async () => {
+  it("is downloaded when the platform is connected", async () => {
     const w = await openGatewayFixture({ script: repeat });
     w.telegram.files.set("D1", Buffer.from("one,two"));
     const attachments = [{ kind: "document" as const, name: "numbers.csv", ref: "D1", bytes: 7 }];
@@ -216,7 +216,7 @@ describe("a file that waited for the gateway's start", () => {
 });
 
 describe("a file", () => {
-  it("that does not come is not waited for after /stop", async () => {
+  it("that does not arrive is not awaited after /stop", async () => {
     const w = await openGatewayFixture();
     w.telegram.files.set("D1", "stalled");
     const document = { file_id: "D1", file_unique_id: "u", file_name: "notes.txt", mime_type: "text/plain" };
@@ -229,7 +229,7 @@ describe("a file", () => {
 });
 
 describe("an answer with files", () => {
-  it("says when a file cannot be sent", async () => {
+  it("reports a file that cannot be sent", async () => {
     const w = await openGatewayFixture({
       script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`),
     });
@@ -243,7 +243,7 @@ describe("an answer with files", () => {
     expect(texts(w, 1)[1]).not.toContain(w.telegram.token);
   });
 
-  it("does not send what is protected, whatever the path says", async () => {
+  it("does not send protected files, whatever form their path has", async () => {
     const w = await openGatewayFixture({
       script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`),
       env: { TELEGRAM_ALLOWED_USERS: "1", HOME: "/nonexistent" },

@@ -1,4 +1,4 @@
-// An owner, two guests and a stranger: who may change the agent, who answers questions, and what guests can reach.
+// An owner, two guests and an unknown user: who may change the agent, who answers questions, and what guests can access.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -35,8 +35,8 @@ function withData(w: UsersFixture): string {
   return data;
 }
 
-describe("commands that change the agent for everybody", () => {
-  it("are the owner's: /yolo, /restart, /sethome, /platform pause", async () => {
+describe("commands that change the agent for all users", () => {
+  it("are allowed for the owner only: /yolo, /restart, /sethome, /platform pause", async () => {
     const w = await openUsersFixture();
     const orders = ["/yolo", "/restart", "/sethome", "/platform pause telegram", "/yo", "/SETHOME"];
     for (const order of orders) w.telegram.say(GUEST, order);
@@ -47,14 +47,14 @@ describe("commands that change the agent for everybody", () => {
     expect(texts(w, OWNER)[0]).toContain("run without approval");
   });
 
-  it("are the only allowed user's where no owner is named", async () => {
+  it("are allowed for the only allowed user when no owner is configured", async () => {
     const w = await openUsersFixture({ owners: false, env: { TELEGRAM_ALLOWED_USERS: String(GUEST) } });
     w.telegram.say(GUEST, "/yolo");
     await answered(w, GUEST);
     expect(texts(w, GUEST)[0]).toContain("run without approval");
   });
 
-  it("are nobody's where several are allowed and no owner is named; the answer says how to name one", async () => {
+  it("are denied to all when several users are allowed and no owner is configured; the reply explains how to set one", async () => {
     const w = await openUsersFixture({ owners: false });
     for (const order of ["/yolo", "/restart", "/sethome"]) w.telegram.say(GUEST, order);
     await answered(w, GUEST, 3);
@@ -64,7 +64,7 @@ describe("commands that change the agent for everybody", () => {
     }
   });
 
-  it("are the first paired user's, also after a restart, and not the second's", async () => {
+  it("are allowed for the first paired user, also after a restart, and not for the second", async () => {
     const w = await openUsersFixture({ owners: false, env: {} });
     for (const user of [OWNER, GUEST]) {
       w.telegram.say(user, "hello");
@@ -83,7 +83,7 @@ describe("commands that change the agent for everybody", () => {
 });
 
 describe("a guest's command that needs approval", () => {
-  it("is put to the owner with who asks, where, and the whole command; the owner's answer decides", async () => {
+  it("is shown to the owner with sender, chat and the whole command; the owner's answer decides", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
@@ -99,7 +99,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it("is not run when the owner says no, and the guest is told", async () => {
+  it("is not run when the owner denies it, and the guest is notified", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
@@ -109,7 +109,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(data)).toBe(true);
   });
 
-  it("is answered by /approve in the owner's chat, and not by /approve of the guest", async () => {
+  it("is approved by /approve in the owner's chat, not by /approve of the guest", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
@@ -124,7 +124,7 @@ describe("a guest's command that needs approval", () => {
     expect(configOf(w)).not.toContain("rm -rf");
   });
 
-  it("is refused when the time is over", async () => {
+  it("is denied after the time-out", async () => {
     const w = await openUsersFixture({ config: "approvals:\n  gateway_timeout: 1\n" });
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
@@ -133,7 +133,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(data)).toBe(true);
   });
 
-  it("is refused with the reason when there is no owner, or none can be reached", async () => {
+  it("is denied with a reason when there is no owner or none can be reached", async () => {
     const without = await openUsersFixture({ owners: false });
     without.telegram.say(GUEST, run(`rm -rf ${withData(without)}`));
     expect(await resultIn(without, GUEST)).toContain("no owner");
@@ -146,7 +146,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(join(w.folder, "data"))).toBe(true);
   });
 
-  it("cannot be pressed by anybody else, and they are told that it is not theirs", async () => {
+  it("cannot be answered by other users, who get an explanation", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
@@ -159,7 +159,7 @@ describe("a guest's command that needs approval", () => {
     expect(configOf(w)).not.toContain("rm -rf");
   });
 
-  it("stays put to the owner in a group and in a topic that several people share", async () => {
+  it("is shown to the owner in a shared group and in a shared topic", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(OWNER, `@hermes_bot ${run(`rm -rf ${data}`)}`, IN_TOPIC);
@@ -172,7 +172,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(data)).toBe(true);
     w.telegram.press(OWNER, question, findButton(question, "deny"));
     await resultIn(w, TOPIC.chat.id);
-    // The same conversation goes on with the guest's message: it is a guest's turn.
+    // The guest's message continues the same conversation as a guest's turn.
     w.telegram.say(GUEST, `@hermes_bot ${run(`rm -rf ${data}`)}`, IN_TOPIC);
     const asked = await questionIn(w, OWNER);
     expect(asked.text).toContain("User 502");
@@ -182,7 +182,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(data)).toBe(true);
   });
 
-  it("asks although the owner switched questions off in the topic that both share", async () => {
+  it("needs approval although the owner disabled approvals in the shared topic", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(OWNER, "/yolo", IN_TOPIC);
@@ -194,7 +194,7 @@ describe("a guest's command that needs approval", () => {
     expect(existsSync(data)).toBe(true);
   });
 
-  it("is asked of the owner for work beside the chat too", async () => {
+  it("is shown to the owner for background tasks as well", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, `/background ${run(`rm -rf ${data}`)}`);
@@ -208,7 +208,7 @@ describe("a guest's command that needs approval", () => {
 });
 
 describe("a question in a group", () => {
-  it("of the owner is not for guests: pressing it says so", async () => {
+  it("to the owner cannot be answered by guests, who get an explanation", async () => {
     const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(OWNER, run(`rm -rf ${data}`), { chat: GROUP });
@@ -228,7 +228,7 @@ describe("a guest cannot become the owner", () => {
     run("hermes pairing approve telegram ABCDEFGH"),
     call("execute_code", { language: "python", code: "import os\nos.system('hermes config set gateway.owners x')" }),
   ];
-  it.each(ways)("by %s: the owner is asked", async (words) => {
+  it.each(ways)("by %s: the owner's approval is needed", async (words) => {
     const w = await openUsersFixture();
     const before = configOf(w);
     w.telegram.say(GUEST, words);
@@ -250,7 +250,7 @@ describe("a guest cannot become the owner", () => {
     expect(configOf(w)).toBe(before);
   });
 
-  it("by switching approvals off for everybody: mode off does not cover how Hermes runs", async () => {
+  it("by disabling approvals globally: mode off does not cover Hermes's own settings", async () => {
     const w = await openUsersFixture({ config: "approvals:\n  mode: off\n" });
     w.telegram.say(GUEST, run("hermes config set gateway.owners telegram:502"));
     const question = await questionIn(w, OWNER);
@@ -259,7 +259,7 @@ describe("a guest cannot become the owner", () => {
   });
 });
 
-describe("what is the owner's", () => {
+describe("the owner's data", () => {
   const files = {
     "memories/USER.md": "PEACH is the owner's secret",
     "memories/users/telegram-user-503/USER.md": "PEACH of the other guest",
@@ -289,7 +289,7 @@ describe("what is the owner's", () => {
     ["MEDIA", (w) => `say MEDIA:${home(w, "memories/USER.md")}`],
   ];
 
-  it.each(attempts)("does not reach a guest by %s", async (_, words) => {
+  it.each(attempts)("cannot be read by a guest by %s", async (_, words) => {
     const w = await openUsersFixture({ files });
     w.telegram.say(OWNER, "my secret is PEACH");
     await answered(w, OWNER);
@@ -300,11 +300,11 @@ describe("what is the owner's", () => {
     expect(JSON.stringify(results)).not.toContain("PEACH of");
     expect(JSON.stringify(results)).not.toContain("my secret");
     expect(w.telegram.fromBot(GUEST).filter(({ kind }) => kind === "document")).toEqual([]);
-    // Nothing of it needed a question either: it is refused outright.
+    // It is denied without an approval question.
     expect(w.telegram.fromBot(OWNER).some(({ markup }) => markup.includes("ea:"))).toBe(false);
   });
 
-  it("is still open to the owner", async () => {
+  it("can be read by the owner", async () => {
     const w = await openUsersFixture({ files });
     w.telegram.say(OWNER, call("read_file", { path: home(w, "memories/USER.md") }));
     expect(await resultIn(w, OWNER)).toContain("PEACH is");
@@ -312,13 +312,13 @@ describe("what is the owner's", () => {
 
   const hidden: readonly [string, (w: UsersFixture) => string][] = [
     ["a glob above the home", (w) => run(`cat ${join(w.home.path, "..")}/*/memories/USER.md`)],
-    ["a recursive search above it", (w) => run(`grep -r PEACH ${join(w.home.path, "..")}`)],
+    ["a recursive search above the home", (w) => run(`grep -r PEACH ${join(w.home.path, "..")}`)],
     ["an interpreter", () => run("python3 -c 'import os; print(1)'")],
-    ["a program built while it runs", () => run("$(echo ca)t x")],
+    ["a command name built at run time", () => run("$(echo ca)t x")],
     ["execute_code", () => call("execute_code", { language: "python", code: "print(1)" })],
-    ["an arithmetic trick", () => run("x='a[$(id)]'; echo $((x))")],
+    ["a command in an arithmetic expression", () => run("x='a[$(id)]'; echo $((x))")],
   ];
-  it.each(hidden)("is put to the owner when nobody can tell what is reached: %s", async (_, words) => {
+  it.each(hidden)("needs the owner's approval when the accessed path is unknown: %s", async (_, words) => {
     const w = await openUsersFixture({ files });
     w.telegram.say(GUEST, words(w));
     const question = await questionIn(w, OWNER);
@@ -326,7 +326,7 @@ describe("what is the owner's", () => {
     expect(await resultIn(w, GUEST)).not.toContain("PEACH is");
   });
 
-  it("leaves everyday commands of guests alone", async () => {
+  it("does not affect ordinary commands of guests", async () => {
     const w = await openUsersFixture();
     writeFileSync(join(w.folder, "list.txt"), "b\na\n");
     w.telegram.say(GUEST, run("sort list.txt | head -1 && ls -l && pwd"));
@@ -336,7 +336,7 @@ describe("what is the owner's", () => {
 });
 
 describe("/usage", () => {
-  it("shows a guest what the guest used, and the owner everything", async () => {
+  it("shows a guest the guest's own usage, and the owner all usage", async () => {
     const w = await openUsersFixture();
     for (const words of ["one", "two", "three"]) w.telegram.say(OWNER, words);
     await answered(w, OWNER, 3);
@@ -355,8 +355,8 @@ describe("/usage", () => {
   });
 });
 
-describe("the table of commands", () => {
-  it("says of every built-in command whether it is the owner's", async () => {
+describe("the command table", () => {
+  it("states for every built-in command whether it is for the owner only", async () => {
     const w = await openUsersFixture();
     const commands = await w.opened.app.commands("chat");
     expect(commands.filter(({ ownerOnly }) => ownerOnly === undefined).map(({ name }) => name)).toEqual([]);

@@ -91,7 +91,7 @@ describe("the decisions", () => {
     expect(methodNames(new ScopedStore(store, "somebody"))).toEqual(Object.keys(DECISIONS).sort());
   });
 
-  it("deny what is not about the user's own sessions", async () => {
+  it("deny methods that are not about the user's own sessions", async () => {
     const view = new ScopedStore(store, "somebody") as unknown as { [name: string]: (id: string) => unknown };
     for (const [name, decision] of Object.entries(DECISIONS)) {
       const call = async () => view[name]?.("unknown");

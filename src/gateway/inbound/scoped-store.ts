@@ -127,7 +127,7 @@ export class ScopedStore implements SessionStore {
     return (await this.#owns(id)) ? this.#store.deleteSession(id, sessionsDir) : false;
   }
 
-  // Writing the log of a conversation: the agent does that with the store itself
+  // Writing the log of a conversation: the agent uses the store directly
 
   readonly createSession = deny;
   readonly endSession = deny;
@@ -140,7 +140,7 @@ export class ScopedStore implements SessionStore {
 
   // The store as a whole
 
-  /** Would tell which titles other users have. */
+  /** Denied: it would reveal the titles of other users. */
   readonly getNextTitleInLineage = deny;
   readonly sessionCount = deny;
   exportAll(): AsyncIterable<ExportedSession> {
@@ -184,21 +184,21 @@ const NO_HANDOFFS: HandoffStore = {
   listPendingHandoffs: deny,
 };
 
-type Access = Pick<GatewayContext, "isOwner" | "tenant" | "opened">;
+type Access = Pick<GatewayContext, "sharesHome" | "tenant" | "opened">;
 
 /** The store for commands of this sender: the whole store for an owner in private, else only the sender's sessions. */
 export function storeFor(gateway: Access, source: Source): SessionStore {
   const { store } = gateway.opened.app;
-  return gateway.isOwner(source) ? store : new ScopedStore(store, gateway.tenant(source));
+  return gateway.sharesHome(source) ? store : new ScopedStore(store, gateway.tenant(source));
 }
 
 /** The handoffs for commands of this sender. */
 export function handoffsFor(gateway: Access, source: Source): HandoffStore {
-  return gateway.isOwner(source) ? gateway.opened.app.handoffs : NO_HANDOFFS;
+  return gateway.sharesHome(source) ? gateway.opened.app.handoffs : NO_HANDOFFS;
 }
 
 /** The ledger for commands of this sender. */
 export function ledgerFor(gateway: Access, source: Source): UsageLedger {
   const { ledger, store } = gateway.opened.app;
-  return gateway.isOwner(source) ? ledger : scopedLedger(ledger, store, gateway.tenant(source));
+  return gateway.sharesHome(source) ? ledger : scopedLedger(ledger, store, gateway.tenant(source));
 }

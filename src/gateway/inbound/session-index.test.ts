@@ -1,4 +1,4 @@
-// sessions.json: a new session is known at once and on disk when it was waited for, however many come together.
+// sessions.json: a new session is known at once, and on disk after it was awaited.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("has every session on disk that was waited for, also those that came during a write", async () => {
+it("writes every awaited session to disk, also those added during a write", async () => {
   const index = await open();
   const waited: Promise<void>[] = [];
   for (let chat = 0; chat < 300; chat++) {
@@ -28,13 +28,13 @@ it("has every session on disk that was waited for, also those that came during a
   }
   await Promise.all(waited);
   expect(onDisk()).toHaveLength(300);
-  // Nothing to wait for any more, and nothing for chats that never began one.
+  // Resolves at once: everything is saved, and the other chat has no session.
   await index.saved("key0");
   await index.saved("nobody");
   await index.close();
 });
 
-it("writes at once when it closes, and is read again", async () => {
+it("writes when it closes and can be read again", async () => {
   const index = await open();
   await index.renew("a", source("1"));
   index.start("b", source("2"));
@@ -45,7 +45,7 @@ it("writes at once when it closes, and is read again", async () => {
   expect(again.get("b")?.session_id).toBe(index.get("b")?.session_id);
 });
 
-it("puts every change into the file, in the shape it always had", async () => {
+it("writes every change in the unchanged file format", async () => {
   const index = await open();
   await index.renew("a", source("1"));
   await index.renew('b "quoted"\n', source("2"), { display_name: "two\nlines" });
@@ -59,10 +59,10 @@ it("puts every change into the file, in the shape it always had", async () => {
   expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 1)}\n`);
 });
 
-it("tells those who wait that a write failed, and writes again later", async () => {
+it("rejects when a write fails, and retries later", async () => {
   const index = await open();
   rmSync(folder, { recursive: true, force: true });
-  // A file stands where the folder was.
+  // A file replaces the folder, so writes fail.
   writeFileSync(folder, "");
   await expect(index.renew("a", source("1"))).rejects.toThrow();
   rmSync(folder);

@@ -1,4 +1,4 @@
-// sessions.json: the current session of each chat. Held in memory, written atomically; new ids are written before use.
+// sessions.json: the current session of each chat. Kept in memory, written atomically; new ids are written before use.
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Source } from "../../core/platform.ts";
@@ -30,7 +30,7 @@ export interface SessionEntry {
 const WRITE_DELAY_MS = 5_000;
 
 /** Counters of v0.14's file; this program keeps them in the store. */
-const NOTHING_USED = {
+const ZERO_COUNTERS = {
   input_tokens: 0,
   output_tokens: 0,
   cache_read_tokens: 0,
@@ -40,7 +40,7 @@ const NOTHING_USED = {
   cost_status: "unknown",
 };
 /** The pause after a write is a multiple of its duration: with many chats the file is large. */
-const REST = { times: 20, mostMs: 500 };
+const WRITE_PAUSE = { times: 20, mostMs: 500 };
 
 /** Local time without a zone, as in the files of v0.14. */
 function stamp(ms: number): string {
@@ -48,7 +48,7 @@ function stamp(ms: number): string {
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
 
-function findOrigin(source: Source): SessionEntry["origin"] {
+function toOrigin(source: Source): SessionEntry["origin"] {
   return {
     platform: source.platform,
     chat_id: source.chatId,
@@ -72,12 +72,12 @@ export class SessionIndex {
   readonly #now: () => number;
   readonly #entries: Map<string, SessionEntry>;
   /** Entries as written to the file; changed ones are serialized again. */
-  readonly #spelled = new Map<string, Buffer>();
+  readonly #serialized = new Map<string, Buffer>();
   #writing: Promise<void> | undefined;
   /** The next write, not started yet; it includes all changes up to its start. */
   #next: Promise<void> | undefined;
   readonly #saving = new Map<string, Promise<void>>();
-  #restUntil = 0;
+  #nextWriteAt = 0;
   #closing = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -96,9 +96,9 @@ export class SessionIndex {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
         report(`${path} could not be read; chats start new sessions`);
-        const aside = `${path}.unreadable-${now()}`;
+        const backupPath = `${path}.unreadable-${now()}`;
         await readFile(path)
-          .then((bytes) => atomicWrite(aside, bytes))
+          .then((bytes) => atomicWrite(backupPath, bytes))
           .catch(() => undefined);
       }
     }
@@ -125,18 +125,18 @@ export class SessionIndex {
     return entry;
   }
 
-  /** The same without waiting for the disk; await `saved` before anything that depends on it is final. */
+  /** The same without waiting for the disk; `saved` must be awaited before the message is finished. */
   start(key: string, source: Source, change: EntryChange = {}): SessionEntry {
     const { sessionId, ...fields } = change;
     const time = stamp(this.#now());
     const entry: SessionEntry = {
       ...this.#entries.get(key),
-      ...NOTHING_USED,
+      ...ZERO_COUNTERS,
       session_key: key,
       session_id: sessionId ?? newSessionId(new Date(this.#now()), 8),
       created_at: time,
       updated_at: time,
-      origin: findOrigin(source),
+      origin: toOrigin(source),
       display_name: source.chatName ?? source.userName ?? null,
       platform: source.platform,
       chat_type: source.chatKind,
@@ -152,7 +152,7 @@ export class SessionIndex {
       ...fields,
     };
     this.#entries.set(key, entry);
-    this.#spelled.delete(key);
+    this.#serialized.delete(key);
     const saving = this.flush();
     this.#saving.set(key, saving);
     const done = () => void (this.#saving.get(key) === saving && this.#saving.delete(key));
@@ -165,7 +165,7 @@ export class SessionIndex {
     const entry = this.#entries.get(key);
     if (!entry || entry.session_id === sessionId) return;
     entry.session_id = sessionId;
-    this.#spelled.delete(key);
+    this.#serialized.delete(key);
     await this.flush();
   }
 
@@ -174,7 +174,7 @@ export class SessionIndex {
     const entry = this.#entries.get(key);
     if (!entry) return;
     Object.assign(entry, change, { updated_at: stamp(this.#now()) });
-    this.#spelled.delete(key);
+    this.#serialized.delete(key);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       // The next write includes a time stamp that could not be written.
@@ -185,14 +185,14 @@ export class SessionIndex {
 
   /** Removes chats without activity for longer than `ms`. */
   prune(olderThanMs: number): number {
-    let gone = 0;
+    let removed = 0;
     for (const [key, entry] of this.#entries) {
       if (this.#now() - this.lastActive(entry) <= olderThanMs) continue;
       this.#entries.delete(key);
-      this.#spelled.delete(key);
-      gone += 1;
+      this.#serialized.delete(key);
+      removed += 1;
     }
-    return gone;
+    return removed;
   }
 
   /** Resolves when the current state is on disk; concurrent calls share a write. */
@@ -211,11 +211,11 @@ export class SessionIndex {
     if (this.#entries.size === 0) return Buffer.from("{}\n");
     const parts: Buffer[] = [];
     for (const [key, entry] of this.#entries) {
-      let bytes = this.#spelled.get(key);
+      let bytes = this.#serialized.get(key);
       if (bytes === undefined) {
         const text = JSON.stringify(entry, null, 1).replaceAll("\n", "\n ");
         bytes = Buffer.from(`,\n ${JSON.stringify(key)}: ${text}`);
-        this.#spelled.set(key, bytes);
+        this.#serialized.set(key, bytes);
       }
       parts.push(bytes);
     }
@@ -225,7 +225,7 @@ export class SessionIndex {
   }
 
   async #write(): Promise<void> {
-    const rest = this.#restUntil - performance.now();
+    const rest = this.#nextWriteAt - performance.now();
     if (rest > 0 && !this.#closing) await sleep(rest);
     const began = performance.now();
     const writing = atomicWrite(this.#path, this.#bytes(), 0o600);
@@ -236,7 +236,7 @@ export class SessionIndex {
     } finally {
       if (this.#writing === writing) this.#writing = undefined;
       const took = performance.now() - began;
-      this.#restUntil = performance.now() + Math.min(REST.times * took, REST.mostMs);
+      this.#nextWriteAt = performance.now() + Math.min(WRITE_PAUSE.times * took, WRITE_PAUSE.mostMs);
     }
   }
 

@@ -14,7 +14,7 @@ const source = (more: Partial<Source>): Source => ({
 });
 
 describe("session keys", () => {
-  it("have the shape that sessions.json uses", () => {
+  it("have the format of sessions.json", () => {
     expect(sessionKey(source({}), rules)).toBe("agent:main:telegram:dm:5");
     expect(sessionKey(source({ threadId: "9" }), rules)).toBe("agent:main:telegram:dm:5:9");
     expect(sessionKey(source({ chatKind: "group" }), rules)).toBe("agent:main:telegram:group:5:7");
@@ -25,7 +25,7 @@ describe("session keys", () => {
     );
   });
 
-  it("give two people two tenants, whatever their ids look like", () => {
+  it("assign different tenants to different users, whatever their ids", () => {
     const id = fc.string({ minLength: 1, maxLength: 12 });
     const kind = fc.constantFrom<ChatKind>("dm", "group");
     fc.assert(

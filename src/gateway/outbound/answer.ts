@@ -44,7 +44,7 @@ export function outgoingText(text: string, place: AnswerPlace): NewOutgoing[] {
     const payload: OutboxPayload =
       index === 0 && place.streamId
         ? { type: "edit", messageId: place.streamId, text: part }
-        : { type: "text", text: part, ...(quoted ? { replyTo } : {}) };
+        : { type: "text", text: part, replyTo: quoted ? replyTo : undefined };
     return { key: `${key}:${index}`, platform: platform.name, to, payload };
   });
 }

@@ -37,7 +37,7 @@ export class Deliveries implements Deliverer {
     const link = this.#parts.link(platform);
     if (!link) return `${platform} is not set up here (hermes gateway setup)`;
     return link.state === "fatal"
-      ? `${platform} cannot be used: ${link.reason ?? "it refused our settings"}`
+      ? `${platform} cannot be used: ${link.reason ?? "its settings were rejected"}`
       : undefined;
   }
 
@@ -59,7 +59,7 @@ export class Deliveries implements Deliverer {
     const [name = "", chatId, threadId] = target.split(":");
     const platform = this.#parts.platforms.get(name);
     if (!platform || !this.#parts.link(name)) return null;
-    const to = chatId ? { chatId, ...(threadId ? { threadId } : {}) } : this.#parts.home(name);
+    const to = chatId ? { chatId, threadId: threadId || undefined } : this.#parts.home(name);
     return to ? { platform, to } : null;
   }
 

@@ -27,7 +27,7 @@ function parseChat(entry: SessionEntry): KnownChat | null {
   const base = String(origin.chat_name ?? origin.user_name ?? chatId);
   const threadId = origin.thread_id && platform !== "email" ? String(origin.thread_id) : undefined;
   const name = threadId ? `${base} / ${String(origin.chat_topic ?? `topic ${threadId}`)}` : base;
-  return { platform, chatId, name, kind: entry.chat_type, ...(threadId ? { threadId } : {}) };
+  return { platform, chatId, name, kind: entry.chat_type, threadId };
 }
 
 export class Directory {

@@ -1,11 +1,11 @@
-// What a chat sees while a turn runs ends with the turn.
+// The display of a running turn ends with the turn.
 import { expect, it } from "vitest";
 import type { Mailbox } from "../../core/mailbox.ts";
 import { PLAIN_CAPABILITIES, type Platform, type PlatformConnection } from "../../core/platform.ts";
 import { LiveReply } from "./live-reply.ts";
 import { Sender } from "./sender.ts";
 
-it("shows no typing sign after its end, also when a question is answered late", async () => {
+it("shows no typing indicator after its end, also when a question is answered late", async () => {
   let signs = 0;
   const typing = async () => {
     signs += 1;
@@ -14,8 +14,8 @@ it("shows no typing sign after its end, also when a question is answered late", 
   const connection = { typing } as unknown as PlatformConnection;
   const mailbox = {} as Mailbox;
   const { signal } = new AbortController();
-  const line = () => ({ platform, connection: () => connection });
-  const sender = new Sender({ mailbox, line, log: () => undefined, redact: String, signal, now: Date.now });
+  const route = () => ({ platform, connection: () => connection });
+  const sender = new Sender({ mailbox, route, log: () => undefined, redact: String, signal, now: Date.now });
   const settings = { stream: null, progress: "off" as const, cleanUp: false };
   const live = new LiveReply({
     ...{ mailbox, sender, platform, settings, key: "in:1", to: { chatId: "1" } },

@@ -49,7 +49,7 @@ class LiveMessage {
   #sent: Promise<void> | undefined;
   #text = "";
   #shown = "";
-  #gone = false;
+  #removed = false;
   /** The final edit is made by the caller. */
   #closed = false;
   #messageId: string | null = null;
@@ -87,7 +87,7 @@ class LiveMessage {
     sender.add(rows);
     this.#messageId = await sent;
     this.#sentAt = Date.now();
-    if (this.#gone) this.remove();
+    if (this.#removed) this.remove();
     else if (this.#text !== this.#shown) this.#change();
   }
 
@@ -100,7 +100,7 @@ class LiveMessage {
 
   /** Deletes the message, also when it is still being sent. */
   remove(): void {
-    this.#gone = true;
+    this.#removed = true;
     if (this.#messageId) this.#parts.remove(this.#messageId);
   }
 
@@ -124,7 +124,7 @@ export class LiveReply {
   #stream: LiveMessage | null;
   #progress: LiveMessage;
   readonly #shownProgress: LiveMessage[] = [];
-  #bubbles = 0;
+  #segments = 0;
   #lines: { text: string; count: number }[] = [];
   #lastTool = "";
   #text = "";
@@ -144,7 +144,7 @@ export class LiveReply {
 
   /** The first message of an answer notifies the user; edits cannot. */
   #answer(): LiveMessage {
-    return new LiveMessage(this.#parts, `stream${this.#bubbles}`, false);
+    return new LiveMessage(this.#parts, `stream${this.#segments}`, false);
   }
 
   /** The id of the message with the partial answer, for the final edit. It is not updated afterwards. */
@@ -191,7 +191,7 @@ export class LiveReply {
     this.#stream.set(this.#cut(visible) + stream.cursor);
   }
 
-  /** Cuts the partial answer to one message; the final answer is split properly. */
+  /** Cuts the partial answer to one message; the final answer is split into several. */
   #cut(text: string): string {
     const limit = this.#parts.platform.maxLength;
     const cursor = this.#parts.settings.stream?.cursor ?? "";
@@ -199,7 +199,7 @@ export class LiveReply {
   }
 
   /** Stops updating; the partial answer stays. */
-  leaveOff(): void {
+  stopStream(): void {
     if (this.#streamedLength > 0) this.#stream?.set(this.#cut(withoutMarkers(this.#text)));
     this.#stream = null;
   }
@@ -241,8 +241,8 @@ export class LiveReply {
   newSegment(): void {
     this.#lines = [];
     this.#lastTool = "";
-    this.#bubbles += 1;
-    this.#progress = new LiveMessage(this.#parts, `progress${this.#bubbles}`, true);
+    this.#segments += 1;
+    this.#progress = new LiveMessage(this.#parts, `progress${this.#segments}`, true);
     this.#shownProgress.push(this.#progress);
     if (this.#stream) this.#stream = this.#answer();
     this.restart();
@@ -254,6 +254,6 @@ export class LiveReply {
     clearTimeout(this.#progressTimer);
     this.#stream?.settle();
     this.#progress.settle();
-    if (this.#parts.settings.cleanUp) for (const bubble of this.#shownProgress.splice(0)) bubble.remove();
+    if (this.#parts.settings.cleanUp) for (const message of this.#shownProgress.splice(0)) message.remove();
   }
 }

@@ -27,12 +27,12 @@ export function extractMedia(text: string): ExtractedMedia {
 /** Replaces markers of protected files by a note. */
 export async function withoutProtected(text: string, isProtected: (path: string) => Promise<boolean>): Promise<string> {
   if (!text.includes("MEDIA:")) return text;
-  const kept = new Set<string>();
-  for (const { path } of extractMedia(text).files) if (await isProtected(path)) kept.add(path);
-  if (kept.size === 0) return text;
+  const protectedPaths = new Set<string>();
+  for (const { path } of extractMedia(text).files) if (await isProtected(path)) protectedPaths.add(path);
+  if (protectedPaths.size === 0) return text;
   const without = takeMarkers(text, (written) => {
     const path = sendableFile(written);
-    return path !== null && kept.has(path) ? path : null;
+    return path !== null && protectedPaths.has(path) ? path : null;
   });
   return `${without.text}\n\n[A protected file was not sent.]`;
 }

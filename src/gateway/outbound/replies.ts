@@ -32,12 +32,12 @@ export class Replies {
     const { source, deliverTo } = row.event;
     if (typeof deliverTo === "string") return this.#gateway.destination(deliverTo);
     const platform = this.#gateway.platform(row.platform);
-    const to = { chatId: source.chatId, ...(source.threadId ? { threadId: source.threadId } : {}) };
+    const to = { chatId: source.chatId, threadId: source.threadId || undefined };
     return platform ? { platform, to } : null;
   }
 
   /** The same, but null for messages that get no answer. */
-  #speakable(row: InboxRow): { platform: Platform; to: Destination } | null {
+  #replyTarget(row: InboxRow): { platform: Platform; to: Destination } | null {
     return row.event.deliverTo === null ? null : this.where(row);
   }
 
@@ -46,7 +46,7 @@ export class Replies {
     await indexSaved(this.#gateway, sessionKey(row.event.source, this.#gateway.keyRules));
     const { mailbox } = opened;
     await retryUntilStored(this.#gateway, () =>
-      sender.handOver(outgoing, (sending) =>
+      sender.storeAndSend(outgoing, (sending) =>
         mailbox.finish([row.id, ...(row.absorbed ?? [])], outcome, outgoing, sending),
       ),
     );
@@ -59,7 +59,7 @@ export class Replies {
     outcome: InboxOutcome,
     buttons?: readonly (readonly Button[])[],
   ): Promise<void> {
-    const where = this.#speakable(row);
+    const where = this.#replyTarget(row);
     if (!where || text === "") return this.finish(row, outcome);
     const outgoing = outgoingText(text, { ...where, key: `in:${row.id}`, replyMode: "off" });
     const last = outgoing.at(-1);
@@ -86,7 +86,7 @@ export class Replies {
 
   /** Sends a question. Returns a function that edits it. */
   async show(row: InboxRow, question: QuestionText, buttons: readonly (readonly Button[])[]): Promise<Change> {
-    const where = this.#speakable(row);
+    const where = this.#replyTarget(row);
     if (!where) return () => undefined;
     return (await this.#ask(where, `in:${row.id}:ask:${randomBytes(4).toString("hex")}`, question, buttons)).change;
   }
@@ -98,10 +98,10 @@ export class Replies {
     buttons: readonly (readonly Button[])[],
   ): Promise<Change | null> {
     const { change, sent } = await this.#ask(where, `owner:${randomBytes(8).toString("hex")}`, question, buttons);
-    return (await this.#soon(sent)) === null ? null : change;
+    return (await this.#withinTimeout(sent)) === null ? null : change;
   }
 
-  async #soon(sent: Promise<string | null>): Promise<string | null> {
+  async #withinTimeout(sent: Promise<string | null>): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), SEND_MS);
@@ -114,28 +114,32 @@ export class Replies {
   }
 
   async #ask(where: OwnerPlace, key: string, question: QuestionText, buttons: readonly (readonly Button[])[]) {
-    if (question.whole !== undefined) await this.#showWhole(where, key, question.whole);
-    return this.#enqueue(where, key, { type: "text", text: question.text, ...(buttons.length > 0 ? { buttons } : {}) });
+    if (question.fullCommand !== undefined) await this.#showFullCommand(where, key, question.fullCommand);
+    return this.#enqueue(where, key, {
+      type: "text",
+      text: question.text,
+      buttons: buttons.length > 0 ? buttons : undefined,
+    });
   }
 
   /** Sends the whole command before the question: as a file, or as messages when the platform takes no file. */
-  async #showWhole(where: OwnerPlace, key: string, whole: string): Promise<void> {
+  async #showFullCommand(where: OwnerPlace, key: string, fullCommand: string): Promise<void> {
     const { platform } = where;
     if (platform.capabilities.media.includes("document")) {
       const { path: home } = this.#gateway.opened.app.home;
       const path = join(home, "cache", "documents", `command_${randomBytes(8).toString("hex")}.txt`);
-      await atomicWrite(path, `${whole}\n`, 0o600);
+      await atomicWrite(path, `${fullCommand}\n`, 0o600);
       const file = { type: "file", kind: "document", path, name: "command.txt" } as const;
       const { sent } = await this.#enqueue(where, `${key}:file`, file);
-      if ((await this.#soon(sent)) !== null) return;
+      if ((await this.#withinTimeout(sent)) !== null) return;
     }
-    const parts = splitText(`\`\`\`\n${whole}\n\`\`\``, { max: platform.maxLength, unit: platform.lengthUnit });
+    const parts = splitText(`\`\`\`\n${fullCommand}\n\`\`\``, { max: platform.maxLength, unit: platform.lengthUnit });
     for (const [index, text] of parts.entries())
       await this.#enqueue(where, `${key}:part${index}`, { type: "text", text, silent: true });
   }
 
   async #showNow(row: InboxRow, name: string, payload: OutboxPayload): Promise<Change> {
-    const where = this.#speakable(row);
+    const where = this.#replyTarget(row);
     if (!where) return () => undefined;
     return (await this.#enqueue(where, `in:${row.id}:${name}`, payload)).change;
   }

@@ -17,7 +17,7 @@ export interface PlatformRoute {
   readonly platform: Platform;
   /** Undefined while the platform is not connected. */
   connection(): PlatformConnection | undefined;
-  readonly rate?: { readonly perChat: number; readonly total: number };
+  readonly rate?: { readonly perChat: number; readonly total: number } | undefined;
 }
 
 interface Waiter {
@@ -41,7 +41,7 @@ type Store = (sending?: { readonly mark: string | null }) => Promise<readonly Ou
 
 export interface SenderParts {
   readonly mailbox: Mailbox;
-  line(platform: string): PlatformRoute | undefined;
+  route(platform: string): PlatformRoute | undefined;
   log(level: "info" | "warning" | "error", text: string): void;
   /** Masks secrets in texts for users. */
   redact(text: string): string;
@@ -77,12 +77,13 @@ export class Sender {
   }
 
   /** Stores rows and sends them. A first row that can be sent at once is stored as `sending`, which saves a write. */
-  async handOver(outgoing: readonly NewOutgoing[], store: Store): Promise<void> {
+  async storeAndSend(outgoing: readonly NewOutgoing[], store: Store): Promise<void> {
     const [first] = outgoing;
     const lane = first ? this.#lane(first.platform, first.to) : undefined;
-    const connection = first ? this.#parts.line(first.platform)?.connection() : undefined;
-    const leaves = first && lane && connection && this.#canLeave(first.platform, lane) && !needsMark(first, connection);
-    if (!leaves) return this.add(await store());
+    const connection = first ? this.#parts.route(first.platform)?.connection() : undefined;
+    const sendNow =
+      first && lane && connection && this.#canSendNow(first.platform, lane) && !needsMark(first, connection);
+    if (!sendNow) return this.add(await store());
     // Reserves the chat until the rows are stored: the mark is valid only for the next message.
     lane.working = true;
     try {
@@ -96,7 +97,7 @@ export class Sender {
     }
   }
 
-  #canLeave(platform: string, lane: ChatQueue): boolean {
+  #canSendNow(platform: string, lane: ChatQueue): boolean {
     if (lane.working || lane.rows.length > 0 || lane.edits.size > 0) return false;
     if (lane.notBefore > this.#parts.now() || this.#parts.signal.aborted) return false;
     return (lane.bucket?.ready ?? true) && (this.#totals.get(platform)?.ready ?? true);
@@ -116,7 +117,7 @@ export class Sender {
       bucket = new Bucket(TYPING_RATE, TYPING_RATE);
       this.#typing.set(platform, bucket);
     }
-    if (bucket.tryTake()) void this.#parts.line(platform)?.connection()?.typing?.(to);
+    if (bucket.tryTake()) void this.#parts.route(platform)?.connection()?.typing?.(to);
   }
 
   /** Edits a sent message soon; a newer edit replaces one that waits. */
@@ -127,7 +128,7 @@ export class Sender {
   ): void {
     const lane = this.#lane(platform, to);
     lane.edits.set(change.messageId, async () =>
-      this.#parts.line(platform)?.connection()?.edit?.(to, change.messageId, change.message, this.#parts.signal),
+      this.#parts.route(platform)?.connection()?.edit?.(to, change.messageId, change.message, this.#parts.signal),
     );
     void this.#work(platform, to, lane);
   }
@@ -141,8 +142,8 @@ export class Sender {
     const key = `${platform}:${to.chatId}`;
     let lane = this.#lanes.get(key);
     if (!lane) {
-      const line = this.#parts.line(platform);
-      const rate = line?.rate ?? line?.platform.rate;
+      const route = this.#parts.route(platform);
+      const rate = route?.rate ?? route?.platform.rate;
       if (rate && !this.#totals.has(platform)) this.#totals.set(platform, new Bucket(rate.total, rate.total));
       // Platforms limit the average rate and accept short bursts.
       const bucket = rate ? new Bucket(rate.perChat, Math.max(3, rate.perChat)) : null;
@@ -159,12 +160,12 @@ export class Sender {
     let failures = 0;
     while (!signal.aborted && (lane.rows.length > 0 || lane.edits.size > 0)) {
       try {
-        await this.#permission(platform, lane);
+        await this.#waitForRateLimit(platform, lane);
         if (signal.aborted) break;
         await this.#step(lane);
         failures = 0;
       } catch (error) {
-        // The mailbox could not be written: waiting messages stay and are retried.
+        // The mailbox could not be written: queued messages stay and are retried.
         const why = errorMessage(error);
         if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is delayed: ${why}`);
         lane.notBefore = now() + Math.min(500 * 2 ** failures, MAX_PAUSE_MS);
@@ -184,7 +185,7 @@ export class Sender {
     lane.result = null;
   }
 
-  async #permission(platform: string, lane: ChatQueue): Promise<void> {
+  async #waitForRateLimit(platform: string, lane: ChatQueue): Promise<void> {
     const { signal, now } = this.#parts;
     const wait = lane.notBefore - now();
     if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
@@ -206,10 +207,10 @@ export class Sender {
 
   /** True when the row was sent or has failed. */
   async #deliver(row: OutboxRow, lane: ChatQueue): Promise<boolean> {
-    const line = this.#parts.line(row.platform);
-    const connection = line?.connection();
-    if (!line || !connection) {
-      if (!line) return this.#end(row, { ok: false, kind: "refused", reason: `${row.platform} is not set up here` });
+    const route = this.#parts.route(row.platform);
+    const connection = route?.connection();
+    if (!route || !connection) {
+      if (!route) return this.#end(row, { ok: false, kind: "refused", reason: `${row.platform} is not set up here` });
       if (this.#parts.now() - row.createdAt > DAY_MS)
         return this.#end(row, { ok: false, kind: "refused", reason: "not connected for a day" });
       lane.notBefore = this.#parts.now() + NOT_CONNECTED_MS;
@@ -229,13 +230,13 @@ export class Sender {
       if (result.kind === "unknown" && row.payload.type !== "edit")
         lane.rows[0] = { ...(lane.rows[0] ?? row), state: "sending" };
       else await this.#parts.mailbox.postponed(row.id, result.reason);
-      return await this.#later(row, lane, result);
+      return await this.#postpone(row, lane, result);
     } finally {
       this.#inFlight -= 1;
     }
   }
 
-  async #later(row: OutboxRow, lane: ChatQueue, result: Extract<SendResult, { ok: false }>): Promise<boolean> {
+  async #postpone(row: OutboxRow, lane: ChatQueue, result: Extract<SendResult, { ok: false }>): Promise<boolean> {
     if (this.#parts.now() - row.createdAt > DAY_MS)
       return this.#end(row, { ok: false, kind: "refused", reason: `given up after a day: ${result.reason}` });
     const current = lane.rows[0] ?? row;
@@ -246,13 +247,13 @@ export class Sender {
   }
 
   /** Tells the chat that a file could not be sent. The reason comes from the platform and may contain secrets. */
-  async #tellMissing({ key, platform, to }: OutboxRow, name: string, reason: string): Promise<void> {
+  async #reportUnsentFile({ key, platform, to }: OutboxRow, name: string, reason: string): Promise<void> {
     const text = this.#parts.redact(`⚠️ ${name} could not be sent: ${reason}`);
     const payload = { type: "text" as const, text };
     this.add(await this.#parts.mailbox.enqueue([{ key: `${key}:missing`, platform, to, payload }]));
   }
 
-  /** The mark of the attempt, for the search when the outcome stays unknown. */
+  /** Records the mark of the attempt, used to search for the message when the outcome is unknown. */
   #remember(row: OutboxRow, mark: string | null): void {
     const lane = this.#lane(row.platform, row.to);
     const first = lane.rows[0];
@@ -265,7 +266,7 @@ export class Sender {
     else {
       await mailbox.failed(row.id, result.reason);
       log("error", `a message to ${row.platform}:${row.to.chatId} could not be delivered: ${result.reason}`);
-      if (row.payload.type === "file") await this.#tellMissing(row, row.payload.name, result.reason);
+      if (row.payload.type === "file") await this.#reportUnsentFile(row, row.payload.name, result.reason);
     }
     for (const waiter of this.#waiters.get(row.id) ?? []) waiter.resolve(result.ok ? result.messageId : null);
     this.#waiters.delete(row.id);

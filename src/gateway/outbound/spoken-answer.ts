@@ -13,7 +13,7 @@ export async function spokenAnswer(
   text: string,
   { platform, to, key }: AnswerPlace,
 ): Promise<NewOutgoing[]> {
-  const mode = voice.of(event.source);
+  const mode = voice.modeFor(event.source);
   const asked = mode === "all" || (mode === "voice_only" && event.attachments?.some(({ kind }) => kind === "voice"));
   if (!asked || !platform.capabilities.media.includes("voice")) return [];
   try {

@@ -9,7 +9,7 @@ import { parseJson } from "../../lib/json/parse-json.ts";
 export type VoiceMode = "off" | "voice_only" | "all";
 
 const WORDS: { readonly [word: string]: VoiceMode } = { on: "voice_only", tts: "all", off: "off" };
-const MEANING: { readonly [mode in VoiceMode]: string } = {
+const DESCRIPTIONS: { readonly [mode in VoiceMode]: string } = {
   off: "Answers are sent as text.",
   voice_only: "Voice notes are answered with a voice note and text.",
   all: "Every answer is sent as a voice note and text.",
@@ -35,7 +35,7 @@ export class VoiceModes {
     return `${platform}:${chatId}`;
   }
 
-  of(source: Source): VoiceMode {
+  modeFor(source: Source): VoiceMode {
     const mode = this.#modes.get(this.#key(source));
     return mode === "voice_only" || mode === "all" ? mode : "off";
   }
@@ -43,15 +43,15 @@ export class VoiceModes {
   /** `/voice on|tts|off|status`. `problem` says why speech is not available; undefined when it is. */
   async command(args: string, source: Source, problem: string | undefined): Promise<string> {
     const word = args.trim().toLowerCase();
-    const wanted = WORDS[word];
+    const chosen = WORDS[word];
     if (word === "join" || word === "leave") return "Voice channels are not supported here.";
-    if (wanted === undefined && word !== "" && word !== "status")
+    if (chosen === undefined && word !== "" && word !== "status")
       return "Usage: /voice on (answer voice notes by voice), /voice tts (all answers), /voice off or /voice status";
-    if (wanted !== undefined) {
-      if (wanted !== "off" && problem !== undefined) return `Speech is not available: ${problem}`;
-      this.#modes.set(this.#key(source), wanted);
+    if (chosen !== undefined) {
+      if (chosen !== "off" && problem !== undefined) return `Speech is not available: ${problem}`;
+      this.#modes.set(this.#key(source), chosen);
       await atomicWrite(this.#path, `${JSON.stringify(Object.fromEntries(this.#modes), null, 2)}\n`, 0o600);
     }
-    return MEANING[this.of(source)];
+    return DESCRIPTIONS[this.modeFor(source)];
   }
 }

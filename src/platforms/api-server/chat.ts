@@ -39,19 +39,19 @@ async function openChat(apiContext: ApiContext, context: Context, body: Body): P
     client,
     human,
     prefix: "api-",
-    ...(userId ? { userId } : {}),
-    ...(sessionId ? { sessionId } : {}),
+    userId,
+    sessionId,
     thread: known ? apiContext.responses.thread(fingerprint(client.instructions, client.history, userId)) : null,
   });
   const created = Math.floor(apiContext.now() / 1000);
   return { id: newId("chatcmpl-", 29), created, model: modelNameFor(apiContext, body), client, userId, session, human };
 }
 
-/** The client sends `said` back as the assistant's message in its next request, which identifies the session. */
-async function remember(api: ApiContext, request: ChatRequest, said: string): Promise<void> {
+/** The client repeats the answer as the assistant's message in its next request, which identifies the session. */
+async function remember(api: ApiContext, request: ChatRequest, answer: string): Promise<void> {
   const { client, userId, session } = request;
-  if (said.trim() === "") return;
-  const visible = [...client.history, userMessage(client.input), { role: "assistant", content: said } as const];
+  if (answer.trim() === "") return;
+  const visible = [...client.history, userMessage(client.input), { role: "assistant", content: answer } as const];
   const thread = await api.sessions.readThread(session.opened.conversation.sessionId);
   api.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
 }
@@ -61,8 +61,8 @@ function extras({ human }: ChatRequest, result: TurnResult) {
     session_id: result.sessionId,
     completed: result.end === "done",
     partial: result.end !== "done" && result.text !== "",
-    ...(result.problem ? { error: result.problem } : {}),
-    ...(human.denied.length > 0 ? { denied: human.denied } : {}),
+    error: result.problem || undefined,
+    denied: human.denied.length > 0 ? human.denied : undefined,
   };
 }
 
@@ -89,8 +89,8 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
     );
     if (result.text === "" && result.end !== "done")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
-    const said = withNote(result.text, request.human);
-    await remember(api, request, said);
+    const answer = withNote(result.text, request.human);
+    await remember(api, request, answer);
     const response = Response.json(
       {
         id: request.id,
@@ -100,7 +100,7 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
         choices: [
           {
             index: 0,
-            message: { role: "assistant", content: said, refusal: null },
+            message: { role: "assistant", content: answer, refusal: null },
             logprobs: null,
             finish_reason: result.finishReason,
           },
@@ -110,7 +110,7 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
       },
       { headers: resultHeaders(request, result) },
     );
-    return { response, whole: result.end !== "interrupted" };
+    return { response, completed: result.end !== "interrupted" };
   } finally {
     request.session.release();
   }
@@ -120,16 +120,16 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
 class ChunkWriter {
   readonly #request: ChatRequest;
   readonly #stream: Sse;
-  #said = "";
-  #gap = false;
+  #answer = "";
+  #needsBreak = false;
 
   constructor(request: ChatRequest, stream: Sse) {
     this.#request = request;
     this.#stream = stream;
   }
 
-  get said(): string {
-    return this.#said;
+  get answer(): string {
+    return this.#answer;
   }
 
   #chunk(choices: readonly unknown[], more: object = {}): object {
@@ -142,9 +142,9 @@ class ChunkWriter {
   }
 
   text(text: string): Promise<void> {
-    const shown = this.#gap && this.#said !== "" ? `\n\n${text}` : text;
-    this.#gap = false;
-    this.#said += shown;
+    const shown = this.#needsBreak && this.#answer !== "" ? `\n\n${text}` : text;
+    this.#needsBreak = false;
+    this.#answer += shown;
     return this.delta({ content: shown });
   }
 
@@ -165,7 +165,7 @@ class ChunkWriter {
 
   async show(event: AgentEvent): Promise<void> {
     if (event.type === "delta" && event.kind === "text") await this.text(event.text);
-    else if (event.type === "restarted" || event.type === "message") this.#gap = true;
+    else if (event.type === "restarted" || event.type === "message") this.#needsBreak = true;
     else if ((event.type === "tool_started" || event.type === "tool_ended") && isShown(event.name))
       await this.progress(event);
   }
@@ -177,13 +177,13 @@ async function streamTurn(api: ApiContext, request: ChatRequest, stream: Sse): P
     await writer.delta({ role: "assistant", content: "" });
     const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
     // Without streaming by the provider, the whole text is sent at the end.
-    if (writer.said === "" && result.text !== "") await writer.text(result.text);
-    if (writer.said === "" && result.problem)
+    if (writer.answer === "" && result.text !== "") await writer.text(result.text);
+    if (writer.answer === "" && result.problem)
       await stream.send({
         error: { message: result.problem, type: "server_error", param: null, code: "agent_incomplete" },
       });
     if (request.human.note !== "") await writer.text(request.human.note);
-    await remember(api, request, writer.said);
+    await remember(api, request, writer.answer);
     await writer.delta({}, result.finishReason, { usage: chatUsage(result.usage), hermes: extras(request, result) });
     await stream.raw("data: [DONE]\n\n");
   } finally {

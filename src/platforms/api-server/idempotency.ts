@@ -15,7 +15,7 @@ interface Entry {
 /** An answer, and whether its run was completed. */
 export interface Outcome {
   readonly response: Response;
-  readonly whole: boolean;
+  readonly completed: boolean;
 }
 
 export class Idempotency {
@@ -27,7 +27,7 @@ export class Idempotency {
   }
 
   /**
-   * Without the header it only calls `run`. A run that failed or was interrupted (`whole` is false) is not stored, so that
+   * Without the header it only calls `run`. A run that failed or was interrupted (`completed` is false) is not stored, so that
    * it can be retried.
    */
   async once(context: Context, body: unknown, run: () => Promise<Outcome>): Promise<Response> {
@@ -45,7 +45,7 @@ export class Idempotency {
       entry = { request, at: this.#now(), answer: running.then(keep) };
       this.#entries.set(key, entry);
       const forget = () => this.#entries.delete(key);
-      running.then(({ whole }) => void (whole || forget()), forget);
+      running.then(({ completed }) => void (completed || forget()), forget);
     }
     const { status, headers, body: text } = await entry.answer;
     return new Response(text, { status, headers });

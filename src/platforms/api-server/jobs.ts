@@ -91,7 +91,7 @@ async function patchJob(api: JobService, context: Context): Promise<Response> {
 /** Adds a warning when no scheduler runs. */
 async function answered(api: JobService, job: Job): Promise<{ job: Job; note?: string | undefined }> {
   const note = await api.tickerProblem();
-  return { job, ...(note === undefined ? {} : { note }) };
+  return { job, note };
 }
 
 type Handler = (api: JobService, context: Context) => Promise<Response>;

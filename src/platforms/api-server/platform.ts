@@ -38,12 +38,12 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
     agent: parts.agent,
     responses: await parts.openResponses(),
     settings,
-    untimed: true,
+    callerRetries: true,
     log: (level, text) => context.log(level, text),
     now: () => context.now(),
-    ...(parts.approvalMs ? { approvalMs: parts.approvalMs } : {}),
-    ...(parts.jobs ? { jobs: parts.jobs } : {}),
-    ...(parts.state ? { state: parts.state } : {}),
+    approvalMs: parts.approvalMs || undefined,
+    jobs: parts.jobs,
+    state: parts.state,
   });
   context.log("info", `API server at ${server.url}/v1`);
   const probe = startProbe(`${server.url}/health`, { now: () => context.now() });

@@ -81,8 +81,8 @@ async function openResponse(apiContext: ApiContext, context: Context, body: Body
     human,
     prefix: "api-",
     thread: continues(body, client, stored),
-    ...(userId ? { userId } : {}),
-    ...(sessionId ? { sessionId } : {}),
+    userId,
+    sessionId,
   });
   const head: ResponseHead = {
     id: newId("resp_", 28),
@@ -133,7 +133,7 @@ async function wholeResponse(api: ApiContext, context: Context, body: Body): Pro
     const response = responseObject(request.head, { status: toStatus(result), output, result, denied });
     await keep(api, request, response, result);
     const headers = { "x-hermes-session-id": result.sessionId };
-    return { response: Response.json(response, { headers }), whole: result.end !== "interrupted" };
+    return { response: Response.json(response, { headers }), completed: result.end !== "interrupted" };
   } finally {
     request.session.release();
   }

@@ -23,9 +23,9 @@ export interface RouteParts {
   readonly runs: Runs;
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
-  jobs?(): Promise<JobService>;
+  readonly jobs?: (() => Promise<JobService>) | undefined;
   /** More about this process, for `/health/detailed`. */
-  state?(): JsonObject;
+  readonly state?: (() => JsonObject) | undefined;
 }
 
 function refuse(status: number, code: string, message: string): Response {
@@ -53,7 +53,7 @@ function preflight(origin: string): Response {
 }
 
 /** The checks before every route; returns the response to a refused request. */
-function judge(context: Context, settings: ApiServerSettings): Response | null {
+function checkRequest(context: Context, settings: ApiServerSettings): Response | null {
   const origin = context.req.header("origin");
   if (!hostAllowed(context.req.header("host"), settings.allowedHosts))
     return refuse(
@@ -74,7 +74,7 @@ function judge(context: Context, settings: ApiServerSettings): Response | null {
 }
 
 async function guard(context: Context, next: Next, settings: ApiServerSettings): Promise<Response | undefined> {
-  const refusal = judge(context, settings);
+  const refusal = checkRequest(context, settings);
   if (refusal) context.res = refusal;
   else await next();
   const origin = context.req.header("origin");
@@ -141,8 +141,8 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
     client,
     model: modelNameFor(api, body),
     thread: continues(body, client, stored),
-    ...(sessionId ? { sessionId } : {}),
-    ...(userId ? { userId } : {}),
+    sessionId: sessionId || undefined,
+    userId,
   });
   return Response.json({ run_id: run.id, status: "started" }, { status: 202 });
 }

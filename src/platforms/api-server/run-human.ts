@@ -28,22 +28,22 @@ export class RunHuman implements Human {
 
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     return new Promise((resolve) => {
-      const give = (answer: ApprovalAnswer) => {
+      const settle = (answer: ApprovalAnswer) => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", leave);
+        signal.removeEventListener("abort", denyUnattended);
         const index = this.#waiting.indexOf(waiting);
         if (index < 0) return;
         this.#waiting.splice(index, 1);
         this.#options.onAnswered(request, answer);
         resolve(answer);
       };
-      const leave = () => give({ choice: "deny", unattended: true });
-      const waiting: Waiting = { request, answer: give };
-      const timer = setTimeout(leave, this.#options.timeoutMs);
+      const denyUnattended = () => settle({ choice: "deny", unattended: true });
+      const waiting: Waiting = { request, answer: settle };
+      const timer = setTimeout(denyUnattended, this.#options.timeoutMs);
       timer.unref();
       this.#waiting.push(waiting);
-      if (signal.aborted) return leave();
-      signal.addEventListener("abort", leave, { once: true });
+      if (signal.aborted) return denyUnattended();
+      signal.addEventListener("abort", denyUnattended, { once: true });
       this.#options.onAsked(request);
     });
   }

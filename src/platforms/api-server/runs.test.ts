@@ -1,4 +1,4 @@
-// Runs: what is kept of those that ended has a bound.
+// The memory limit for finished runs.
 import { expect, it } from "vitest";
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { AgentEvent } from "../../core/event.ts";
@@ -14,7 +14,7 @@ async function* talk(): AsyncGenerator<AgentEvent> {
   yield { type: "ended", end: "done", text: "said", usage: NO_USAGE, sessionId: "s" } as unknown as AgentEvent;
 }
 
-it("forgets the oldest runs when very much was said, and never those that go on", async () => {
+it("removes the oldest finished runs above the limit, and never active ones", async () => {
   const agent = {
     store: { getSession: async () => null },
     open: async () => ({ conversation: { sessionId: "s", send: talk, close: async () => undefined } }),

@@ -43,7 +43,7 @@ export interface RunOptions extends Pick<SessionOptions, "client" | "sessionId" 
   readonly model: string;
 }
 
-/** One run and everything that happened in it. */
+/** One run and its events. */
 export class Run {
   readonly id: string;
   readonly events: JsonObject[] = [];
@@ -122,8 +122,8 @@ export class Run {
         client,
         human: this.human,
         prefix: "run-",
-        ...(sessionId ? { sessionId } : {}),
-        ...(userId ? { userId } : {}),
+        sessionId,
+        userId,
         thread: thread ?? null,
       });
       try {

@@ -19,13 +19,13 @@ export interface ApiServerParts {
   readonly responses: ResponseStore;
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
-  jobs?(): Promise<JobService>;
+  readonly jobs?: (() => Promise<JobService>) | undefined;
   readonly approvalMs?: number | undefined;
   readonly keepAliveMs?: number | undefined;
   /** The caller retries when the port is in use. */
-  readonly untimed?: boolean | undefined;
+  readonly callerRetries?: boolean | undefined;
   /** More about this process, for `/health/detailed`. */
-  state?(): JsonObject;
+  readonly state?: (() => JsonObject) | undefined;
   log?(level: "info" | "warning" | "error", text: string): void;
   now?(): number;
 }
@@ -55,13 +55,19 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
   };
   const runs = new Runs(api);
   const app = await apiServerApp({
-    ...{ api, runs, settings },
-    ...(parts.jobs ? { jobs: parts.jobs } : {}),
-    ...(parts.state ? { state: parts.state } : {}),
+    api,
+    runs,
+    settings,
+    jobs: parts.jobs,
+    state: parts.state,
   });
   const { host, port } = settings;
-  const where = { host, port, setting: "API_SERVER_PORT", patient: parts.untimed ?? false };
-  const listening = await listen(app, where).catch((error: unknown) => {
+  const listening = await listen(app, {
+    host,
+    port,
+    setting: "API_SERVER_PORT",
+    callerRetries: parts.callerRetries,
+  }).catch((error: unknown) => {
     responses.close();
     throw error;
   });

@@ -32,7 +32,7 @@ export interface OpenedSession {
   release(): void;
 }
 
-/** A key for a visible conversation; tool calls in between do not change it. */
+/** A hash of the conversation as the client sees it; tool calls do not change it. */
 export function fingerprint(instructions: string, messages: readonly Message[], userId: string | undefined): string {
   const hash = createHash("sha256").update(JSON.stringify([userId ?? "", instructions.trim()]));
   for (const message of messages) hash.update(JSON.stringify([message.role, textOf(message.content).trim()]));
@@ -49,14 +49,14 @@ function withInstructions(input: ClientInput["input"], instructions: string): Cl
 }
 
 /** The session that answers a request. */
-interface Place {
+interface SessionPlan {
   readonly id: string;
   readonly exists: boolean;
   /** The history of a new session. */
   readonly seed: readonly Message[];
 }
 
-/** From the first words of the conversation, to make the session recognisable. */
+/** An id derived from the instructions and the first user message. */
 function firstId(options: SessionOptions): string {
   const first = [...options.client.history, userMessage(options.client.input)].find(({ role }) => role === "user");
   const text = `${options.client.instructions}\n${textOf(first?.content)}`;
@@ -64,7 +64,7 @@ function firstId(options: SessionOptions): string {
 }
 
 /** A unique id, for conversations that start with the same words. */
-function apart(options: SessionOptions): Place {
+function planNewSession(options: SessionOptions): SessionPlan {
   const id = `${firstId(options)}-${randomBytes(4).toString("hex")}`;
   return { id, exists: false, seed: options.client.history };
 }
@@ -105,8 +105,8 @@ export class Sessions {
   async open(options: SessionOptions): Promise<OpenedSession> {
     if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
     const found = await this.#plan(options);
-    // Another request may use the session meanwhile: only a session that the client named is shared.
-    const plan = options.sessionId === undefined && this.#busy.has(found.id) ? apart(options) : found;
+    // When another request uses this session, a new one is opened, unless the client named the session.
+    const plan = options.sessionId === undefined && this.#busy.has(found.id) ? planNewSession(options) : found;
     const { id } = plan;
     if (this.#busy.has(id))
       throw new ApiError(409, "session_busy", `session ${id} is answering another request; try again when it is done`);
@@ -119,31 +119,32 @@ export class Sessions {
     }
   }
 
-  async #openAs(options: SessionOptions, plan: Place) {
+  async #openAs(options: SessionOptions, plan: SessionPlan) {
     const { store } = this.#agent;
     const { instructions } = options.client;
     if (!plan.exists && plan.seed.length > 0)
-      await store.createSession({ id: plan.id, source: SOURCE, ...(options.userId ? { userId: options.userId } : {}) });
+      await store.createSession({ id: plan.id, source: SOURCE, userId: options.userId });
     if (plan.seed.length > 0)
       await store.appendMessages(
         plan.id,
         plan.seed.map(({ role, content }) => ({ role, content })),
       );
     const row = plan.exists || plan.seed.length > 0 ? await store.getSession(plan.id) : null;
-    const told = !row || row.system_prompt === null || instructions === "" || row.system_prompt.includes(instructions);
+    const knowsInstructions =
+      !row || row.system_prompt === null || instructions === "" || row.system_prompt.includes(instructions);
     const open: ConversationOptions = {
       human: options.human,
       source: SOURCE,
       platform: SOURCE,
-      ...(options.userId ? { userId: options.userId } : {}),
+      userId: options.userId,
       ...(row ? { resume: plan.id } : { sessionId: plan.id }),
-      ...(instructions === "" ? {} : { instructions }),
+      instructions: instructions || undefined,
     };
     const opened = await this.#agent.open(open);
     return {
       opened,
       sessionId: plan.id,
-      input: told ? options.client.input : withInstructions(options.client.input, instructions),
+      input: knowsInstructions ? options.client.input : withInstructions(options.client.input, instructions),
       release: () => this.#release(plan.id, opened),
     };
   }
@@ -157,7 +158,7 @@ export class Sessions {
     this.#free(id);
   }
 
-  async #plan(options: SessionOptions): Promise<Place> {
+  async #plan(options: SessionOptions): Promise<SessionPlan> {
     const { store } = this.#agent;
     if (options.sessionId !== undefined) {
       const id = checkSessionId(options.sessionId);
@@ -165,17 +166,17 @@ export class Sessions {
       checkUser(row, options);
       return { id, exists: row !== null, seed: row ? [] : options.client.history };
     }
-    if (options.thread && !this.#busy.has(options.thread.sessionId) && (await this.at(options.thread))) {
+    if (options.thread && !this.#busy.has(options.thread.sessionId) && (await this.isUnchanged(options.thread))) {
       checkUser(await store.getSession(options.thread.sessionId), options);
       return { id: options.thread.sessionId, exists: true, seed: [] };
     }
     const id = firstId(options);
     const taken = this.#busy.has(id) || (await store.getSession(id)) !== null;
-    return taken ? apart(options) : { id, exists: false, seed: options.client.history };
+    return taken ? planNewSession(options) : { id, exists: false, seed: options.client.history };
   }
 
   /** True when the session has not changed since. */
-  async at(thread: StoredThread): Promise<boolean> {
+  async isUnchanged(thread: StoredThread): Promise<boolean> {
     const tip = await this.#agent.store.getCompressionTip(thread.sessionId);
     const row = await this.#agent.store.getSession(tip);
     return row !== null && row.message_count === thread.messageCount;

@@ -1,9 +1,9 @@
-// Event streams: a reader that stops reading is left.
+// Event streams: a client that stops reading is disconnected.
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { sse } from "./sse.ts";
 
-it("leaves a reader that takes nothing, and stays with one that does", async () => {
+it("disconnects a client that does not read, and keeps one that does", async () => {
   const app = new Hono();
   const ends: string[] = [];
   app.get("/:who", (context) =>

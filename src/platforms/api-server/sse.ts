@@ -38,23 +38,23 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
   const gone = new AbortController();
   const { signal, release } = joinSignals([gone.signal, context.req.raw.signal, options.stopping]);
   const encoder = new TextEncoder();
-  let line: TransformStreamDefaultController<Uint8Array> | undefined;
+  let output: TransformStreamDefaultController<Uint8Array> | undefined;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
     start: (controller) => {
-      line = controller;
+      output = controller;
     },
   });
   const writer = writable.getWriter();
-  const leave = () => gone.abort();
-  writer.closed.catch(leave);
+  const disconnect = () => gone.abort();
+  writer.closed.catch(disconnect);
   let missed = 0;
-  const taken = () => {
+  const resetMissed = () => {
     missed = 0;
   };
-  const raw = (text: string) => writer.write(encoder.encode(text)).then(taken, leave);
+  const raw = (text: string) => writer.write(encoder.encode(text)).then(resetMissed, disconnect);
   const beat = () => {
     missed += 1;
-    if (missed > MISSED_BEATS) line?.error(new Error("the client does not read"));
+    if (missed > MISSED_BEATS) output?.error(new Error("the client does not read"));
     else void raw(": keep-alive\n\n");
   };
   const timer = setInterval(beat, options.keepAliveMs ?? KEEP_ALIVE_MS);
@@ -66,7 +66,7 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
     } finally {
       clearInterval(timer);
       release();
-      await writer.close().catch(leave);
+      await writer.close().catch(disconnect);
     }
   };
   void work();

@@ -57,7 +57,7 @@ export async function runTurn(
         sessionId: event.sessionId,
         finishReason: toFinishReason(event, messages),
         messages,
-        ...(problem === undefined ? {} : { problem }),
+        problem,
       };
     }
     await onEvent(event);

@@ -8,7 +8,7 @@ import { snowflakeAt } from "./outbound.ts";
 import { sendFailure } from "./rest-client.ts";
 
 const KEY = "last_seen";
-const MAX_PLACES = 200;
+const MAX_CHANNELS = 200;
 const MAX_PAGES = 10;
 /** Older messages are not answered any more. */
 const MAX_AGE_MS = 86_400_000;
@@ -36,7 +36,7 @@ export class CatchUp {
     last.delete(channelId);
     last.set(channelId, messageId);
     for (const old of last.keys()) {
-      if (last.size <= MAX_PLACES) break;
+      if (last.size <= MAX_CHANNELS) break;
       last.delete(old);
     }
     await this.#context.memory.set(KEY, JSON.stringify([...last]));
@@ -52,11 +52,11 @@ export class CatchUp {
         const place = await repository.place(channelId, "unknown");
         const { messages, complete } = await readAfter(rest, channelId, { after, pages: MAX_PAGES });
         if (!complete) this.#context.log("warning", `channel ${channelId} has more missed messages than are read`);
-        // The bot never saw the text from before an edit.
+        // Handled as new, not as edited: the bot has not seen the earlier text.
         const here = messages.map((message) => ({
           ...message,
           edited_timestamp: null,
-          ...(place.guildId ? { guild_id: place.guildId } : {}),
+          guild_id: place.guildId,
         }));
         found.push(...(here as Incoming[]));
       } catch (error) {

@@ -28,7 +28,7 @@ export function isThread(place: ChannelInfo): boolean {
   return place.kind === "thread";
 }
 
-function findPlace(channel: Partial<APIChannel> & { id: string; type: number }): ChannelInfo {
+function toChannelInfo(channel: Partial<APIChannel> & { id: string; type: number }): ChannelInfo {
   const {
     name,
     topic,
@@ -53,10 +53,10 @@ function findPlace(channel: Partial<APIChannel> & { id: string; type: number }):
   return {
     id: channel.id,
     kind,
-    ...(name ? { name } : {}),
-    ...(topic ? { topic } : {}),
-    ...(parent ? { parentId: parent } : {}),
-    ...(guild ? { guildId: guild } : {}),
+    name: name || undefined,
+    topic: topic || undefined,
+    parentId: parent || undefined,
+    guildId: guild || undefined,
   };
 }
 
@@ -73,7 +73,7 @@ export class ChannelDirectory {
 
   learn(channel: unknown): void {
     if (typeof channel !== "object" || channel === null || !("id" in channel) || !("type" in channel)) return;
-    const place = findPlace(channel as APIChannel);
+    const place = toChannelInfo(channel as APIChannel);
     this.#places.delete(place.id);
     this.#places.set(place.id, place);
     if (this.#places.size > MAX_CHANNELS) this.#places.delete(this.#places.keys().next().value ?? "");
@@ -100,7 +100,7 @@ export class ChannelDirectory {
       const channels = (await this.#rest.get(`/guilds/${guild.id}/channels`)) as readonly APIChannel[];
       for (const channel of channels) {
         if (![...TEXT, ...FORUMS].includes(channel.type)) continue;
-        const { id, kind, name } = findPlace(channel);
+        const { id, kind, name } = toChannelInfo(channel);
         found.push({ id, kind, name: name ?? id, guild: guild.name });
       }
     }
@@ -114,7 +114,7 @@ export class ChannelDirectory {
     try {
       list = JSON.parse(text);
     } catch {
-      // With a damaged list the bot only has to be mentioned again.
+      // After a damaged file, the bot must be mentioned again in its threads.
       list = [];
     }
     this.#threads = Array.isArray(list) ? list.map(String) : [];

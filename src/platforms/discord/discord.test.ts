@@ -1,3 +1,4 @@
+// The Discord platform against a local server: receiving, sending, reconnecting.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { discordPlatform } from "./discord.ts";
 const GUILD = "700";
 const CHANNEL = "710";
 const never = new AbortController().signal;
-const platform = discordPlatform([{ name: "new", summary: "Start anew", args: "[title]" }]);
+const platform = discordPlatform([{ name: "new", summary: "Start a new session", args: "[title]" }]);
 
 let dir: string;
 let discord: FakeDiscord;
@@ -47,7 +48,7 @@ const me = () => `<@${discord.botId}>`;
 const inGuild = { guild_id: GUILD, member: { roles: ["r1"], nick: null } };
 
 describe("receiving", () => {
-  it("takes private messages, with files", async () => {
+  it("accepts private messages with files", async () => {
     await connect();
     const url = `${discord.url}/files/photo.png`;
     discord.say("601", "Hello", {
@@ -67,7 +68,7 @@ describe("receiving", () => {
     await expect(connection?.download?.(foreign, never)).rejects.toThrow("not a file server");
   });
 
-  it("starts a thread for a mention, with what was said before, and needs no mention in it", async () => {
+  it("starts a thread for a mention, with the channel's history, and needs no mention in it", async () => {
     await connect();
     discord.say(CHANNEL, "the build is red", inGuild);
     const id = discord.say(CHANNEL, `${me()} why?\nsecond line`, inGuild);
@@ -82,7 +83,7 @@ describe("receiving", () => {
     expect(context.events[1]?.source.threadId).toBe(id);
   });
 
-  it("leaves alone what is not for it", async () => {
+  it("ignores messages that are not for the bot", async () => {
     await connect({ DISCORD_IGNORED_CHANNELS: "720", DISCORD_FREE_RESPONSE_CHANNELS: "730" });
     for (const channel of ["720", "730"]) discord.addChannel({ id: channel, type: 0, guild_id: GUILD, name: channel });
     const bot = { id: "44", username: "other", discriminator: "0", avatar: null, bot: true };
@@ -98,22 +99,22 @@ describe("receiving", () => {
     expect(context.events[0]?.source.chatKind).toBe("channel");
   });
 
-  it("compares roles, also in private by the server that was named", async () => {
+  it("checks roles, also in private messages by the configured server", async () => {
     await connect({ DISCORD_ALLOWED_ROLES: "boss", DISCORD_ALLOWED_USERS: "9" }, { dm_role_auth_guild: GUILD });
     discord.addMember("77", ["boss"]);
-    const person = (id: string) => ({
+    const user = (id: string) => ({
       author: { id, username: id, discriminator: "0", avatar: null, global_name: id },
     });
     discord.say(CHANNEL, `${me()} stranger`, inGuild);
-    discord.say(CHANNEL, `${me()} member`, { guild_id: GUILD, member: { roles: ["boss"] }, ...person("8") });
-    discord.say(CHANNEL, `${me()} listed`, { ...inGuild, ...person("9") });
-    discord.say("602", "dm stranger", person("5"));
-    discord.say("603", "dm member", person("77"));
+    discord.say(CHANNEL, `${me()} member`, { guild_id: GUILD, member: { roles: ["boss"] }, ...user("8") });
+    discord.say(CHANNEL, `${me()} listed`, { ...inGuild, ...user("9") });
+    discord.say("602", "dm stranger", user("5"));
+    discord.say("603", "dm member", user("77"));
     await arrived(3);
     expect(context.events.map((event) => event.text)).toEqual(["member", "listed", "dm member"]);
   });
 
-  it("takes edits, presses and slash commands", async () => {
+  it("accepts edits, button presses and slash commands", async () => {
     await connect();
     const author = { id: "500", username: "ada", discriminator: "0", avatar: null, global_name: "Ada" };
     const changed = { id: "5", channel_id: "601", type: 0, content: "better", author, mentions: [], attachments: [] };
@@ -151,12 +152,12 @@ describe("receiving", () => {
     await connect();
     const puts = discord.calls.filter(({ path }) => path.endsWith("/commands"));
     expect(puts).toHaveLength(1);
-    expect(JSON.stringify(puts[0]?.body)).toContain("Start anew");
+    expect(JSON.stringify(puts[0]?.body)).toContain("Start a new session");
   });
 });
 
-describe("beside the gateway", () => {
-  it("sends and lists channels by REST alone, and tells a wrong token", async () => {
+describe("without the gateway socket", () => {
+  it("sends and lists channels by REST only, and reports a wrong token", async () => {
     discord.addChannel({ id: "702", type: 15, guild_id: GUILD, name: "ideas" });
     discord.addChannel({ id: "703", type: 2, guild_id: GUILD, name: "Voice" });
     const env = { DISCORD_BOT_TOKEN: discord.token, DISCORD_API_ROOT: discord.url };
@@ -214,7 +215,7 @@ describe("sending", () => {
     expect(await connection?.delete?.(to, sent.messageId, never)).toMatchObject({ ok: true });
   });
 
-  it("says what became of a send, and a repetition is not shown twice", async () => {
+  it("classifies the result of a send, and a repeated send is shown once", async () => {
     await connect();
     discord.failNext(
       /POST .*messages/,
@@ -243,7 +244,7 @@ describe("sending", () => {
     });
   });
 
-  it("finds a lost message in a busy channel, and asks again when Discord does not answer", async () => {
+  it("finds a lost message in a busy channel, and retries when Discord does not answer", async () => {
     await connect();
     const mark = connection?.mark?.(to) ?? null;
     for (let n = 0; n < 150; n++) discord.say("602", `noise ${n}`, { ...inGuild, channel_id: CHANNEL });
@@ -267,7 +268,7 @@ describe("sending", () => {
     expect(rows?.map((row) => row.components.length)).toEqual([5, 5, 2]);
   });
 
-  it("makes a post in a forum", async () => {
+  it("creates a post in a forum", async () => {
     discord.addChannel({ id: "740", type: 15, guild_id: GUILD, name: "ideas" });
     await connect();
     await connection?.send({ chatId: "740" }, said("Title line\nBody"), never);
@@ -275,8 +276,8 @@ describe("sending", () => {
   });
 });
 
-describe("the line", () => {
-  it("resumes after a cut without losing or doubling", async () => {
+describe("the connection", () => {
+  it("resumes after a disconnect without losing or repeating messages", async () => {
     await connect();
     discord.say("601", "one");
     await arrived(1);
@@ -310,7 +311,7 @@ describe("the line", () => {
     expect(context.events[0]?.text).toBe("after the session ended");
   });
 
-  it("reads all that was said while Discord had forgotten it, in the words that stand there now", async () => {
+  it("fetches all messages missed without a session, in their current text", async () => {
     await connect();
     discord.say("601", "one");
     await arrived(1);
@@ -319,7 +320,7 @@ describe("the line", () => {
     discord.forgetSessions();
     discord.failNext(/GET .*messages/, 502);
     await connect();
-    // The first look fails: everything is asked for again, by a new session.
+    // The first fetch fails, so a new session requests everything again.
     await expect.poll(() => context.losses.length, { timeout: 10_000 }).toBe(1);
     await connection?.close();
     await connect();
@@ -328,7 +329,7 @@ describe("the line", () => {
     expect(context.events[7]?.edited).toBeUndefined();
   });
 
-  it("is not made deaf by an event that cannot be read", async () => {
+  it("still receives after an event that cannot be parsed", async () => {
     await connect();
     discord.say("601", "odd", { mentions: null, ...inGuild });
     discord.say("601", "plain");
@@ -337,7 +338,7 @@ describe("the line", () => {
     expect(context.losses).toEqual([]);
   });
 
-  it("asks again for what could not be kept", async () => {
+  it("requests events again that could not be stored", async () => {
     await connect();
     context.failNext(1);
     discord.say("601", "kept in the end");
@@ -349,7 +350,7 @@ describe("the line", () => {
     expect(context.events[0]?.text).toBe("kept in the end");
   });
 
-  it("notices a line that is only half alive", async () => {
+  it("detects a half-open connection", async () => {
     await discord.close();
     discord = await startFakeDiscord({ heartbeatMs: 150 });
     await connect();
@@ -362,7 +363,7 @@ describe("the line", () => {
     await arrived(1);
   });
 
-  it("is red, and given up, when nothing has proved for a minute that it hears", async () => {
+  it("is red and closed after a minute without proof of receiving", async () => {
     let ahead = 0;
     context = platformContext(platform, {
       homePath: dir,
@@ -378,7 +379,7 @@ describe("the line", () => {
     await expect.poll(() => context.losses, { timeout: 10_000 }).toEqual(["no heartbeat was answered"]);
   });
 
-  it("says plainly that a token is wrong", async () => {
+  it("reports a wrong token", async () => {
     await expect(connect({ DISCORD_BOT_TOKEN: "a.b.c" })).rejects.toThrow("rejected the bot token");
     const bare = platformContext(platform, { homePath: dir });
     expect(platform.enabled(bare)).toMatchObject({ ok: false });

@@ -13,15 +13,15 @@ import { markAt, Outbound } from "./outbound.ts";
 import { describeDiscordError, openRest } from "./rest-client.ts";
 import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
-/** Guilds, messages in them and in private, and the text of messages. */
+/** Intents: guilds, guild messages, direct messages, message content. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
 /** Discord answers a heartbeat every 41 s: without an answer for longer the connection is dead. */
 const QUIET_MS = 50_000;
 const DEAD_MS = 65_000;
 const CHECK_MS = 1_000;
-const LEAVE_MS = 3_000;
+const CLOSE_MS = 3_000;
 /** A close code that keeps the session, so that the next start can resume it. */
-const STAY_CODE = 4200;
+const RESUMABLE_CLOSE_CODE = 4200;
 
 interface Identity {
   readonly id: string;
@@ -55,8 +55,8 @@ function fatalReason(text: string): UserError | null {
   return null;
 }
 
-/** The socket, its events in order, and its health. */
-class Wire {
+/** The connection to Discord's gateway: handles events in order and reports its health. */
+class GatewaySocket {
   readonly #context: PlatformContext;
   readonly #session: GatewaySession;
   readonly #dispatcher: Dispatcher;
@@ -96,7 +96,7 @@ class Wire {
     manager.on(Events.Error, ({ error }) => this.#lastError(error));
     await manager.connect();
     this.#prove();
-    this.#watch = setInterval(() => this.#look(), CHECK_MS);
+    this.#watch = setInterval(() => this.#checkHeartbeat(), CHECK_MS);
     this.#watch.unref();
   }
 
@@ -108,17 +108,17 @@ class Wire {
   #lastError(error: Error): void {
     this.#problem = error.message;
     const fatal = fatalReason(error.message);
-    if (fatal) this.#lose(fatal.message, true);
+    if (fatal) this.#reportLost(fatal.message, true);
   }
 
-  #lose(reason: string, fatal = false): void {
+  #reportLost(reason: string, fatal = false): void {
     if (this.#broken) return;
     this.#broken = true;
     this.#context.lost(reason, { fatal });
   }
 
-  #look(): void {
-    if (this.#context.now() - this.#provenAt > DEAD_MS) this.#lose("no heartbeat was answered");
+  #checkHeartbeat(): void {
+    if (this.#context.now() - this.#provenAt > DEAD_MS) this.#reportLost("no heartbeat was answered");
   }
 
   /** In order. When an event cannot be stored, later ones are not handled either, so that Discord repeats them all. */
@@ -127,10 +127,10 @@ class Wire {
     this.#work = this.#work.then(async () => {
       if (this.#broken) return;
       try {
-        const kept = await this.#dispatcher.handle(payload);
-        await this.#session.handled(payload.s, kept);
+        const stored = await this.#dispatcher.handle(payload);
+        await this.#session.handled(payload.s, stored);
       } catch (error) {
-        this.#lose(`an event could not be stored: ${errorMessage(error)}`);
+        this.#reportLost(`an event could not be stored: ${errorMessage(error)}`);
       }
     });
   }
@@ -139,16 +139,16 @@ class Wire {
     const quiet = this.#context.now() - this.#provenAt;
     const reason = this.#problem ?? (quiet > QUIET_MS ? "no heartbeat was answered" : undefined);
     const state = this.#broken || quiet > DEAD_MS ? "red" : reason ? "degraded" : "ok";
-    return { state, provenAt: this.#provenAt, ...(reason ? { reason } : {}) };
+    return { state, provenAt: this.#provenAt, reason };
   }
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
-    const timeout = () => sleep(LEAVE_MS, undefined, { ref: false });
+    const timeout = () => sleep(CLOSE_MS, undefined, { ref: false });
     // Unfinished events are requested again after the next start.
     await Promise.race([this.#work, timeout()]);
     await this.#session.close();
-    const left = Promise.resolve(this.#manager?.destroy({ code: STAY_CODE, reason: "the gateway stops" }));
+    const left = Promise.resolve(this.#manager?.destroy({ code: RESUMABLE_CLOSE_CODE, reason: "the gateway stops" }));
     // A dead connection does not answer the close frame.
     await Promise.race([left.catch(() => undefined), timeout()]);
   }
@@ -161,11 +161,11 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
   const repository = new ChannelDirectory(rest, context.homePath);
   const session = new GatewaySession(context);
   await session.load();
-  const wire = new Wire(context, session, new Dispatcher({ rest, repository, bot, settings, context }));
+  const socket = new GatewaySocket(context, session, new Dispatcher({ rest, repository, bot, settings, context }));
   try {
-    await wire.open(settings.token, rest);
+    await socket.open(settings.token, rest);
   } catch (error) {
-    await wire.close();
+    await socket.close();
     const text = errorMessage(error);
     throw fatalReason(text) ?? new Error(`Discord cannot be reached: ${text}`);
   }
@@ -190,9 +190,9 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
     channels: () => repository.all(),
     mark: () => markAt(context.now()),
     findSent: (unknown, signal) => out.findSent(unknown, signal),
-    health: () => wire.health(),
+    health: () => socket.health(),
     close: () => {
-      closing ??= wire.close();
+      closing ??= socket.close();
       return closing;
     },
   };

@@ -78,12 +78,12 @@ export class Dispatcher {
     }
   }
 
-  /** Discord repeats nothing for a new session. */
+  /** Fetches missed messages: Discord does not repeat them for a new session. */
   async #missed(): Promise<boolean> {
     const messages = await this.#catchUp.missed(this.#parts.rest, this.#parts.repository);
-    let kept = false;
-    for (const message of messages) kept = (await this.#message(message)) || kept;
-    return kept;
+    let stored = false;
+    for (const message of messages) stored = (await this.#message(message)) || stored;
+    return stored;
   }
 
   async #message(message: Incoming): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { SessionInfo } from "@discordjs/ws";
 import type { PlatformContext } from "../../core/platform.ts";
 
 const KEY = "gateway_session";
-const LAZY_MS = 5_000;
+const SAVE_INTERVAL_MS = 5_000;
 
 /**
  * There are two sequence numbers: the library's for received events, and the stored one for events in the inbox. Resuming
@@ -53,7 +53,7 @@ export class GatewaySession {
   async handled(sequence: number, important: boolean): Promise<void> {
     const first = this.#handled === 0;
     this.#handled = Math.max(this.#handled, sequence);
-    if (first || important || this.#context.now() - this.#savedAt > LAZY_MS) await this.#save();
+    if (first || important || this.#context.now() - this.#savedAt > SAVE_INTERVAL_MS) await this.#save();
   }
 
   async #save(): Promise<void> {

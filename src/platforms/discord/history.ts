@@ -3,7 +3,7 @@ import type { APIMessage, REST } from "discord.js";
 
 const PAGE = 100;
 
-export interface Later {
+export interface MessagePage {
   /** Oldest first. */
   readonly messages: readonly APIMessage[];
   /** False when there are more messages. */
@@ -15,7 +15,7 @@ export async function readAfter(
   rest: REST,
   channelId: string,
   options: { readonly after: string; readonly pages: number; readonly signal?: AbortSignal | undefined },
-): Promise<Later> {
+): Promise<MessagePage> {
   const messages: APIMessage[] = [];
   let { after } = options;
   const { signal } = options;

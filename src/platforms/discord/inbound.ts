@@ -5,7 +5,7 @@ import type { ChannelInfo } from "./channel-directory.ts";
 import type { DiscordSettings } from "./settings.ts";
 
 /** Plain messages and replies; everything else is a system notice. */
-const TALK = [0, 19];
+const MESSAGE_TYPES = [0, 19];
 
 export interface Bot {
   readonly id: string;
@@ -42,7 +42,8 @@ export function isForBot(
   where: { readonly place: ChannelInfo; readonly joined: boolean },
 ): boolean {
   const { place, joined } = where;
-  if (message.author.id === bot.id || message.webhook_id !== undefined || !TALK.includes(message.type)) return false;
+  if (message.author.id === bot.id || message.webhook_id !== undefined || !MESSAGE_TYPES.includes(message.type))
+    return false;
   if (!fromBotAllowed(message, bot, settings)) return false;
   if (place.kind === "dm") return true;
   const free = includes(settings.freeChannels, place);
@@ -84,7 +85,7 @@ function attachmentOf(file: APIAttachment, voice: boolean): Attachment {
   return {
     kind: voice && kind === "audio" ? "voice" : kind,
     name: file.filename,
-    ...(mime ? { mime } : {}),
+    mime,
     bytes: file.size,
     ref: file.url,
   };
@@ -101,16 +102,16 @@ function displayName(message: Incoming): string {
   return message.member?.nick ?? message.author.global_name ?? message.author.username;
 }
 
-export function readSource(place: ChannelInfo, person: Partial<Source> & { userId: string | null }): Source {
+export function readSource(place: ChannelInfo, user: Partial<Source> & { userId: string | null }): Source {
   return {
     platform: "discord",
     chatId: place.id,
     chatKind: place.kind,
-    ...(place.name ? { chatName: place.name } : {}),
-    ...(place.topic ? { chatTopic: place.topic } : {}),
-    ...(place.kind === "thread" ? { threadId: place.id } : {}),
-    ...(place.parentId ? { parentChatId: place.parentId } : {}),
-    ...person,
+    chatName: place.name,
+    chatTopic: place.topic,
+    threadId: place.kind === "thread" ? place.id : undefined,
+    parentChatId: place.parentId,
+    ...user,
   };
 }
 
@@ -121,7 +122,7 @@ function placeExtras(
 ): Pick<InboundEvent, "channelPrompt" | "autoSkills"> {
   const prompt = settings.channelPrompts[place.id] ?? settings.channelPrompts[place.parentId ?? ""];
   const bound = settings.skillBindings.find(({ id }) => id === place.id || id === place.parentId);
-  return { ...(prompt ? { channelPrompt: prompt } : {}), ...(bound ? { autoSkills: bound.skills } : {}) };
+  return { channelPrompt: prompt || undefined, autoSkills: bound?.skills };
 }
 
 /** Null for an empty message. */
@@ -143,21 +144,16 @@ export function messageEvent(
     source: readSource(place, {
       userId: message.author.id,
       userName: displayName(message),
-      ...(message.author.bot ? { isBot: true } : {}),
-      ...(message.guild_id ? { guildId: message.guild_id } : {}),
+      isBot: message.author.bot || undefined,
+      guildId: message.guild_id,
     }),
     text,
-    ...(attachments.length > 0 ? { attachments } : {}),
-    ...(reply
-      ? {
-          replyTo: {
-            messageId: reply.id,
-            fromBot: reply.author.id === bot.id,
-            ...(reply.content ? { text: reply.content } : {}),
-          },
-        }
-      : {}),
-    ...(edited ? { edited: true, edits: message.id } : {}),
+    attachments: attachments.length > 0 ? attachments : undefined,
+    replyTo: reply
+      ? { messageId: reply.id, fromBot: reply.author.id === bot.id, text: reply.content || undefined }
+      : undefined,
+    edited: edited || undefined,
+    edits: edited ? message.id : undefined,
     ...placeExtras(place, settings),
     at: Date.parse(message.timestamp) || Date.now(),
   };
@@ -173,8 +169,8 @@ export function interactionEvent(
   const user = interaction.member?.user ?? interaction.user;
   const source = readSource(place, {
     userId: user?.id ?? null,
-    ...(user ? { userName: interaction.member?.nick ?? user.global_name ?? user.username } : {}),
-    ...(interaction.guild_id ? { guildId: interaction.guild_id } : {}),
+    userName: interaction.member?.nick ?? user?.global_name ?? user?.username,
+    guildId: interaction.guild_id,
   });
   const base = { account: bot.id, source, at: now };
   if (interaction.type === 3) {

@@ -24,7 +24,7 @@ const MAX_DOWNLOAD = 32 * 1024 * 1024;
 const MAX_PAGES = 20;
 /** Tolerated lead of this machine's clock over Discord's. */
 const SKEW_MS = 120_000;
-const MOODS = { seen: "👀", done: "✅", failed: "❌" } as const;
+const REACTION_EMOJI = { seen: "👀", done: "✅", failed: "❌" } as const;
 /** Errors for a message or emoji that no longer exists: a removal has then succeeded. */
 const GONE = [10_008, 10_014];
 
@@ -101,7 +101,7 @@ export class Outbound {
       allowed_mentions: this.#pings(),
       nonce: buildNonce(message.idempotencyKey),
       enforce_nonce: true,
-      ...(message.silent ? { flags: 1 << 12 } : {}),
+      flags: message.silent ? 1 << 12 : undefined,
       ...this.#reply(message.replyTo),
     };
     return this.#post(to, { body, signal }, message.text);
@@ -169,13 +169,13 @@ export class Outbound {
     await this.#rest.post(`/channels/${channelId(to)}/typing`).catch(() => undefined);
   }
 
-  async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
+  async react(to: Destination, messageId: string, state: "seen" | "done" | "failed" | "clear"): Promise<void> {
     const id = messageId.split(":")[0] ?? "";
     if (!this.#settings.reactions || !/^\d+$/.test(id)) return;
     const route = (emoji: string) =>
       `/channels/${channelId(to)}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me` as const;
-    if (mood !== "seen") await this.#rest.delete(route(MOODS.seen)).catch(() => undefined);
-    if (mood !== "clear") await this.#rest.put(route(MOODS[mood])).catch(() => undefined);
+    if (state !== "seen") await this.#rest.delete(route(REACTION_EMOJI.seen)).catch(() => undefined);
+    if (state !== "clear") await this.#rest.put(route(REACTION_EMOJI[state])).catch(() => undefined);
   }
 
   /** Only from Discord's file servers, because the address came in a message. */

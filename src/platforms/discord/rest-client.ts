@@ -3,7 +3,7 @@ import type { REST } from "discord.js";
 import type { SendResult } from "../../core/platform.ts";
 
 const TIMEOUT_MS = 20_000;
-const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
+const NOT_SENT_CODES = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
 
 /** The client does not retry: the outbox does, and it survives a crash. */
 export async function openRest(token: string, apiRoot: string): Promise<REST> {
@@ -18,7 +18,7 @@ export async function openRest(token: string, apiRoot: string): Promise<REST> {
   }).setToken(token);
 }
 
-interface Trouble {
+interface DiscordErrorInfo {
   readonly status: number;
   /** Discord's error code. */
   readonly code: number | string;
@@ -26,7 +26,7 @@ interface Trouble {
   readonly retryAfterMs?: number | undefined;
 }
 
-export function describeDiscordError(error: unknown): Trouble {
+export function describeDiscordError(error: unknown): DiscordErrorInfo {
   if (!(error instanceof Error)) return { status: 0, code: 0, text: String(error) };
   const { status, code, retryAfter, cause } = error as Error & {
     status?: number | undefined;
@@ -41,9 +41,8 @@ export function describeDiscordError(error: unknown): Trouble {
 
 export function sendFailure(error: unknown): Extract<SendResult, { ok: false }> {
   const { status, code, text, retryAfterMs } = describeDiscordError(error);
-  if (status === 429)
-    return { ok: false, kind: "retry", reason: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  if (NEVER_LEFT.includes(String(code))) return { ok: false, kind: "retry", reason: text };
+  if (status === 429) return { ok: false, kind: "retry", reason: text, retryAfterMs };
+  if (NOT_SENT_CODES.includes(String(code))) return { ok: false, kind: "retry", reason: text };
   if (status === 0 || status >= 500) return { ok: false, kind: "unknown", reason: text };
   return { ok: false, kind: "refused", reason: text };
 }

@@ -29,13 +29,13 @@ interface SmtpError {
 const REJECTED_MESSAGE_CODES = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 
 /** The server's reply decides. Without one, the e-mail may be delivered if its transfer had started. */
-export function sendFailure(error: unknown, left: boolean): Extract<SendResult, { ok: false }> {
+export function sendFailure(error: unknown, transferStarted: boolean): Extract<SendResult, { ok: false }> {
   const { code = "", responseCode, command, message } = error as SmtpError;
   const reason = message.split("\n")[0] ?? "the e-mail was not sent";
   if (responseCode !== undefined)
     return { ok: false, kind: responseCode >= 500 && !command?.startsWith("AUTH") ? "refused" : "retry", reason };
   if (REJECTED_MESSAGE_CODES.includes(code)) return { ok: false, kind: "refused", reason };
-  return { ok: false, kind: left ? "unknown" : "retry", reason };
+  return { ok: false, kind: transferStarted ? "unknown" : "retry", reason };
 }
 
 interface Outgoing {
@@ -86,19 +86,23 @@ export class EmailSender {
       disableUrlAccess: true,
       ...email.body,
     };
-    let left = false;
+    let transferStarted = false;
     try {
       await this.#transporter.sendMail(mail, () => {
-        left = true;
+        transferStarted = true;
       });
     } catch (error) {
-      return sendFailure(error, left);
+      return sendFailure(error, transferStarted);
     }
-    return this.#noted(to, known, email);
+    return this.#recordSent(to, known, email);
   }
 
   /** Replies to the e-mail are recognised from now on. */
-  async #noted(to: Destination, known: Thread | null, email: Outgoing): Promise<SendResult & { readonly ok: true }> {
+  async #recordSent(
+    to: Destination,
+    known: Thread | null,
+    email: Outgoing,
+  ): Promise<SendResult & { readonly ok: true }> {
     const messageId = this.#messageId(email.key);
     const id = await this.#threads.find(to.chatId, messageId, []);
     const thread: Thread = known ?? { id, subject: baseSubject(buildSubject(known, email)), references: [] };
@@ -112,7 +116,7 @@ export class EmailSender {
     const found = await findSentEmail(this.#settings, this.#messageId(email.key));
     if (found !== "there") return { sent: found === "absent" ? false : "unknown" };
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
-    const { messageId } = await this.#noted(to, known, email);
+    const { messageId } = await this.#recordSent(to, known, email);
     return { sent: true, messageId };
   }
 }

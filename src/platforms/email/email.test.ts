@@ -1,3 +1,4 @@
+// The e-mail platform against local IMAP and SMTP servers.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,16 +58,16 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   }
 
   async function write(mail: { [field: string]: unknown }): Promise<string> {
-    const person = createTransport({ host: "127.0.0.1", port: servers.smtpPort, ignoreTLS: true });
-    const sent = await person.sendMail({ from: "Ada <ada@mail.test>", to: "bot@mail.test", ...mail });
-    person.close();
+    const transport = createTransport({ host: "127.0.0.1", port: servers.smtpPort, ignoreTLS: true });
+    const sent = await transport.sendMail({ from: "Ada <ada@mail.test>", to: "bot@mail.test", ...mail });
+    transport.close();
     return sent.messageId;
   }
 
   const arrived = (count: number) => expect.poll(() => context.events.length, { timeout: 15_000 }).toBe(count);
   const newest = async (name: string) => PostalMime.parse(servers.inboxOf(name).at(-1) ?? "");
 
-  it("hears of a letter by IDLE, answers in its thread, and recognises the reply", async () => {
+  it("receives an e-mail by IDLE, answers in its thread, and recognises the reply", async () => {
     await write({ subject: "Before the start", text: "old" });
     await connect();
     const first = await write({ subject: "Plans", text: "What is next?" });
@@ -102,7 +103,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(context.events[2]?.source.threadId).not.toBe(threadId);
   });
 
-  it("listens to nobody else, and to no machine", async () => {
+  it("ignores unknown senders and automatic e-mails", async () => {
     await connect();
     await write({ from: "eve@mail.test", subject: "Hi", text: "Let me in" });
     await write({ subject: "Out of office", text: "x", headers: { "Auto-Submitted": "auto-replied" } });
@@ -113,7 +114,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(context.lines.filter((line) => line.includes("was ignored"))).toHaveLength(3);
   });
 
-  it("does not let a stranger into a thread by naming its letters", async () => {
+  it("does not let an unknown sender join a thread by its Message-IDs", async () => {
     await connect({ EMAIL_ALLOWED_USERS: "@mail.test" });
     const first = await write({ subject: "Secret plans", text: "a" });
     await arrived(1);
@@ -122,7 +123,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(context.events[1]?.source.threadId).not.toBe(context.events[0]?.source.threadId);
   });
 
-  it("takes files and HTML, and sends files", async () => {
+  it("accepts files and HTML, and sends files", async () => {
     await connect();
     await write({
       subject: "Report",
@@ -147,7 +148,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(answer.text?.trim()).toBe("Here it is");
   });
 
-  it("goes on where it stopped, and asks again for what could not be kept", async () => {
+  it("resumes at its position, and fetches e-mails again that could not be stored", async () => {
     await connect();
     await connection?.close();
     await write({ subject: "While away", text: "1" });
@@ -163,7 +164,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(context.events[0]?.text).toContain("Not kept");
   });
 
-  it("sends without reading, and proves that reading would work", async () => {
+  it("sends without receiving, and checks that receiving would work", async () => {
     const env = {
       EMAIL_ADDRESS: "bot@mail.test",
       EMAIL_PASSWORD: servers.password,
@@ -185,13 +186,13 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     await expect(emailPlatform.prove?.(wrong)).rejects.toThrow("does not accept the name or the password");
   });
 
-  it("finds a letter by its Message-ID when the line broke after it had left", async () => {
+  it("finds an e-mail by its Message-ID when the connection failed after the transfer", async () => {
     await connect();
     const to = { chatId: "mute@mail.test" };
-    const email = (name: string) => ({ text: `letter ${name}`, idempotencyKey: name });
+    const email = (name: string) => ({ text: `email ${name}`, idempotencyKey: name });
     const lost = (name: string) => ({ to, message: email(name), mark: null, known: new Set<string>() });
     expect(await connection?.send(to, email("first"), never)).toMatchObject({ kind: "unknown" });
-    // A server that keeps no copies cannot tell.
+    // Without stored copies the outcome is unknown.
     expect(await connection?.findSent?.(lost("first"), never)).toEqual({ sent: "unknown" });
     await servers.keepSent("bot");
     expect(await connection?.findSent?.(lost("first"), never)).toEqual({ sent: "unknown" });
@@ -205,7 +206,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     await servers.startImap();
   });
 
-  it("gives a letter up whose file is gone, and signs out when its folder is not there", async () => {
+  it("refuses an e-mail whose file is missing, and signs out when the folder does not exist", async () => {
     await connect();
     const file = { kind: "document" as const, path: join(dir, "none.txt"), name: "none.txt", idempotencyKey: "gone" };
     expect(await connection?.sendFile?.({ chatId: "ada@mail.test" }, file, never)).toMatchObject({ kind: "refused" });
@@ -215,7 +216,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     await expect.poll(() => servers.signedIn()).toBeLessThanOrEqual(before);
   });
 
-  it("says when the line is gone, and what became of a letter", async () => {
+  it("reports a lost connection and the outcome of an e-mail", async () => {
     await connect({ EMAIL_POLL_INTERVAL: "1" });
     expect(connection?.health().state).toBe("ok");
     const say = (address: string) =>
@@ -233,7 +234,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   });
 });
 
-it("names what is missing", () => {
+it("names the missing settings", () => {
   const bare = platformContext(emailPlatform, { homePath: "/nowhere", env: { EMAIL_ADDRESS: "a@b.c" } });
   expect(emailPlatform.enabled(bare)).toEqual({
     ok: false,

@@ -81,12 +81,12 @@ class Reader {
         chatId: message.from,
         chatKind: "dm",
         threadId: id,
-        ...(thread.subject ? { chatTopic: thread.subject } : {}),
+        chatTopic: thread.subject || undefined,
         userId: message.from,
-        ...(message.name ? { userName: message.name } : {}),
+        userName: message.name || undefined,
       },
       text,
-      ...(attachments.length > 0 ? { attachments } : {}),
+      attachments: attachments.length > 0 ? attachments : undefined,
       at: message.at,
     };
     await this.#context.receive(event);
@@ -135,14 +135,14 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     await mailbox.close();
     throw new Error(`the folder ${settings.folder} cannot be opened: ${errorMessage(error)}`);
   });
-  const gateway = new EmailSender(settings, threads, transporter);
+  const sender = new EmailSender(settings, threads, transporter);
   let closing: Promise<void> | undefined;
   return {
     account: settings.address,
     accountName: settings.address,
-    send: (to, message, signal) => gateway.send(to, message, signal),
-    sendFile: (to, file, signal) => gateway.send(to, file, signal),
-    findSent: (unknown) => gateway.findSent(unknown),
+    send: (to, message, signal) => sender.send(to, message, signal),
+    sendFile: (to, file, signal) => sender.send(to, file, signal),
+    findSent: (unknown) => sender.findSent(unknown),
     download: (attachment) => download(mailbox, attachment),
     health: () => mailbox.health(),
     close: () => {
@@ -161,13 +161,13 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
     transporter.close();
     throw loginError(error, "SMTP");
   });
-  const gateway = new EmailSender(settings, new Threads(context), transporter);
+  const sender = new EmailSender(settings, new Threads(context), transporter);
   return {
     account: settings.address,
     accountName: settings.address,
-    send: (to, message, signal) => gateway.send(to, message, signal),
-    sendFile: (to, file, signal) => gateway.send(to, file, signal),
-    findSent: (unknown) => gateway.findSent(unknown),
+    send: (to, message, signal) => sender.send(to, message, signal),
+    sendFile: (to, file, signal) => sender.send(to, file, signal),
+    findSent: (unknown) => sender.findSent(unknown),
     health: () => ({ state: "ok", provenAt: context.now() }),
     close: async () => transporter.close(),
   };

@@ -1,3 +1,4 @@
+// Parsing of e-mails, sender checks, and classification of SMTP errors.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { toEmailHtml } from "./email-html.ts";
@@ -16,7 +17,7 @@ async function reason(headers: { [name: string]: string }): Promise<string | und
   return loopReason(email, message, "bot@mail.test");
 }
 
-it("answers people, and no machine", async () => {
+it("accepts e-mails of people and rejects automatic ones", async () => {
   expect(await reason({})).toBeUndefined();
   expect(await reason({ "Auto-Submitted": "no" })).toBeUndefined();
   const machines = [
@@ -34,7 +35,7 @@ it("answers people, and no machine", async () => {
   for (const headers of machines) expect(await reason(headers as { [name: string]: string })).toBeDefined();
 });
 
-it("compares senders whole", () => {
+it("compares whole sender addresses", () => {
   expect(isAllowed("ada@mail.test", ["ada@mail.test"])).toBe(true);
   expect(isAllowed("ada@evil.test", ["ada@mail.test", "ada"])).toBe(false);
   expect(isAllowed("eve@mail.test.evil.test", ["@mail.test"])).toBe(false);
@@ -42,7 +43,7 @@ it("compares senders whole", () => {
   expect(isAllowed("eve@mail.test", [])).toBe(false);
 });
 
-it("believes only its own server about who the sender is", async () => {
+it("trusts only its own server's authentication results", async () => {
   const proven = async (value?: string) => {
     const { message, email } = await parseEmail(raw(value ? { "Authentication-Results": value } : {}));
     return isProven(email, message.from, { authserv: "mx.home.test" });
@@ -60,7 +61,7 @@ it("reads e-mails that have HTML only", async () => {
   expect(message.text).toBe("Hello & welcome\n- one\n- two");
 });
 
-it("leaves the quoted letter out, and words between quotes in", () => {
+it("removes the quoted e-mail and keeps text between quotes", () => {
   expect(withoutQuote("Yes.\n\nOn Mon, 1 Jan 2026, Bot wrote:\n> Shall I?\n> \n")).toBe("Yes.");
   expect(
     withoutQuote("Yes.\n\nOn Mon, 1 Jan 2026 at 10:00, Some Very Long Name\n<bot@mail.test> wrote:\n\n> Shall I?"),
@@ -88,11 +89,11 @@ it.each([
   ["refused", { responseCode: 554, command: "DATA" }, true],
   ["unknown", { code: "ECONNECTION", command: "CONN" }, true],
   ["unknown", { code: "ETIMEDOUT", command: "CONN" }, true],
-])("a failure of SMTP means %s: %j, the letter on its way: %s", (kind, failure, left) => {
-  expect(sendFailure({ message: "no", ...failure }, left).kind).toBe(kind);
+])("classifies an SMTP failure as %s: %j, transfer started: %s", (kind, failure, transferStarted) => {
+  expect(sendFailure({ message: "no", ...failure }, transferStarted).kind).toBe(kind);
 });
 
-it("reads any bytes without throwing anything but a plain error", async () => {
+it("throws only Error instances for arbitrary bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
       const { message } = await parseEmail(bytes);

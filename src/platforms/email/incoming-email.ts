@@ -23,7 +23,8 @@ export interface EmailAttachment {
   readonly bytes: Uint8Array;
 }
 
-const ROBOTS = /^(?:no-?reply|do-?not-?reply|mailer-daemon|postmaster|bounces?|notifications?)(?:[+._-].*)?$/i;
+const AUTOMATIC_SENDERS =
+  /^(?:no-?reply|do-?not-?reply|mailer-daemon|postmaster|bounces?|notifications?)(?:[+._-].*)?$/i;
 
 function header(email: Email, name: string): string | undefined {
   return email.headers.find(({ key }) => key === name)?.value.trim();
@@ -70,7 +71,7 @@ export function loopReason(email: Email, message: IncomingEmail, own: string): s
   const [local = ""] = message.from.split("@");
   if (message.from === "") return "it has no sender";
   if (message.from === own) return "it is the agent's own";
-  if (ROBOTS.test(local)) return "its sender accepts no replies";
+  if (AUTOMATIC_SENDERS.test(local)) return "its sender accepts no replies";
   const submitted = header(email, "auto-submitted")?.toLowerCase();
   if (submitted !== undefined && submitted !== "no") return "a machine wrote it";
   if (header(email, "x-auto-response-suppress") || header(email, "x-autoreply")) return "a machine wrote it";

@@ -85,7 +85,7 @@ export class Mailbox {
       await this.#moveTo({ validity, uid: first - 1 });
     }
     this.#client.on("exists", () => this.look());
-    this.#client.on("close", () => this.#lose("the IMAP connection was closed"));
+    this.#client.on("close", () => this.#reportLost("the IMAP connection was closed"));
     this.#timer = setInterval(() => this.look(), settings.pollMs);
     this.look();
   }
@@ -99,7 +99,7 @@ export class Mailbox {
     return this.#parts.context.memory.set(CURSOR, JSON.stringify(cursor));
   }
 
-  #lose(reason: string): void {
+  #reportLost(reason: string): void {
     if (this.#closed || this.#lost !== undefined) return;
     this.#lost = reason;
     clearInterval(this.#timer);
@@ -116,7 +116,7 @@ export class Mailbox {
         // The next command ends IDLE; that is no error.
         this.#client.idle().catch(() => undefined);
       } catch (error) {
-        this.#lose(errorMessage(error));
+        this.#reportLost(errorMessage(error));
       }
     });
   }

@@ -13,7 +13,7 @@ export const EMAIL_SETTINGS: readonly PlatformSetting[] = [
   { env: "EMAIL_FOLDER", key: "folder", description: "Folder to read (INBOX)" },
   { env: "EMAIL_POLL_INTERVAL", key: "poll_interval", description: "Seconds between two checks (15)" },
   { env: "EMAIL_ALLOWED_USERS", key: "allow_from", description: "Addresses or @domains that may write" },
-  { env: "EMAIL_ALLOW_ALL_USERS", key: "allow_all_users", description: "Anybody may write (false)" },
+  { env: "EMAIL_ALLOW_ALL_USERS", key: "allow_all_users", description: "Any address may write (false)" },
   {
     env: "EMAIL_AUTHSERV_ID",
     key: "authserv_id",
@@ -24,7 +24,7 @@ export const EMAIL_SETTINGS: readonly PlatformSetting[] = [
 interface Server {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte. */
+  /** Implicit TLS, without STARTTLS. */
   readonly tls: boolean;
   /** Passwords are sent without TLS only on this machine. */
   readonly plain: boolean;
@@ -65,7 +65,7 @@ export function readSettings({ setting }: Pick<PlatformContext, "setting">): Ema
     return { host, port: chosen, tls: chosen === tlsPort, plain: isLoopback(host) };
   };
   const address = (setting("EMAIL_ADDRESS") ?? "").trim().toLowerCase();
-  const everybody = isOn(setting("EMAIL_ALLOW_ALL_USERS")) || isOn(setting("GATEWAY_ALLOW_ALL_USERS"));
+  const allowAll = isOn(setting("EMAIL_ALLOW_ALL_USERS")) || isOn(setting("GATEWAY_ALLOW_ALL_USERS"));
   return {
     address,
     user: setting("EMAIL_USERNAME") || address,
@@ -74,7 +74,7 @@ export function readSettings({ setting }: Pick<PlatformContext, "setting">): Ema
     smtp: server("SMTP", 587, 465),
     folder: setting("EMAIL_FOLDER") || "INBOX",
     pollMs: number(setting("EMAIL_POLL_INTERVAL"), 15) * 1000,
-    allowed: everybody
+    allowed: allowAll
       ? ["*"]
       : [...parseList(setting("EMAIL_ALLOWED_USERS")), ...parseList(setting("GATEWAY_ALLOWED_USERS"))],
     authserv: (setting("EMAIL_AUTHSERV_ID") ?? "").trim().toLowerCase(),

@@ -31,7 +31,7 @@ export class Threads {
     this.#now = () => context.now();
   }
 
-  async #ofMessage(address: string, messageId: string): Promise<string | null> {
+  async #findThreadId(address: string, messageId: string): Promise<string | null> {
     return this.#memory.get(`letter:${short(`${address} ${messageId}`)}`);
   }
 
@@ -43,7 +43,7 @@ export class Threads {
   /** The thread that one of the references belongs to; a new one when none is known. */
   async find(address: string, messageId: string, references: readonly string[]): Promise<string> {
     for (const known of [messageId, ...[...references].reverse()]) {
-      const id = await this.#ofMessage(address, known);
+      const id = await this.#findThreadId(address, known);
       if (id !== null) return id;
     }
     return short(`${address} ${references[0] ?? messageId}`);
@@ -52,12 +52,12 @@ export class Threads {
   /** Adds an e-mail to its thread, so that replies to it are recognised. */
   async add(address: string, thread: Thread, messageId: string): Promise<Thread> {
     const references = thread.references.filter((known) => known !== messageId);
-    // Most mail programs need the first one to show the thread.
-    const kept =
+    // The first id is kept: most mail programs need it to show the thread.
+    const retained =
       references.length < MAX_REFERENCES
         ? references
         : [...references.slice(0, 1), ...references.slice(2 - MAX_REFERENCES)];
-    const next: Thread = { ...thread, references: [...kept, messageId] };
+    const next: Thread = { ...thread, references: [...retained, messageId] };
     const until = this.#now() + KEEP_MS;
     await this.#memory.set(`letter:${short(`${address} ${messageId}`)}`, thread.id, until);
     await this.#memory.set(`thread:${thread.id}`, JSON.stringify(next), until);

@@ -3,8 +3,8 @@ import type { Readable } from "node:stream";
 import type { EmailSettings } from "./settings.ts";
 
 export interface Transporter {
-  /** `onLeaving` is called when the server is ready for the content: before that nothing can be delivered. */
-  sendMail(mail: { readonly [field: string]: unknown }, onLeaving: () => void): Promise<unknown>;
+  /** `onTransfer` is called when the server is ready for the content: before that nothing can be delivered. */
+  sendMail(mail: { readonly [field: string]: unknown }, onTransfer: () => void): Promise<unknown>;
   verify(): Promise<unknown>;
   close(): void;
 }
@@ -12,14 +12,14 @@ export interface Transporter {
 const TIMEOUT_MS = 30_000;
 
 interface Mail {
-  readonly data: { readonly onLeaving?: () => void };
+  readonly data: { readonly onTransfer?: () => void };
   readonly message: { createReadStream(options?: object): Readable };
 }
 
 /** The content is read only after the server has accepted sender and recipients. */
-function tellLeaving({ data, message }: Mail, done: () => void): void {
+function reportTransfer({ data, message }: Mail, done: () => void): void {
   const open = message.createReadStream.bind(message);
-  message.createReadStream = (options) => open(options).once("resume", () => data.onLeaving?.());
+  message.createReadStream = (options) => open(options).once("resume", () => data.onTransfer?.());
   done();
 }
 
@@ -39,9 +39,9 @@ export async function openTransporter(settings: EmailSettings): Promise<Transpor
     disableFileAccess: false,
     disableUrlAccess: true,
   });
-  transport.use("stream", tellLeaving as unknown as Parameters<typeof transport.use>[1]);
+  transport.use("stream", reportTransfer as unknown as Parameters<typeof transport.use>[1]);
   return {
-    sendMail: (mail, onLeaving) => transport.sendMail({ ...mail, onLeaving } as object),
+    sendMail: (mail, onTransfer) => transport.sendMail({ ...mail, onTransfer } as object),
     verify: () => transport.verify(),
     close: () => transport.close(),
   };

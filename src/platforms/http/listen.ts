@@ -22,14 +22,14 @@ interface Where {
   /** The setting to name in the hint when the port is in use. */
   readonly setting: string;
   /** The caller retries: the port may become free. */
-  readonly untimed?: boolean | undefined;
+  readonly callerRetries?: boolean | undefined;
 }
 
 function details(error: NodeJS.ErrnoException, where: Where): Error {
   const at = `${where.host}:${where.port}`;
   if (error.code === "EADDRINUSE") {
     const hint = `Stop that program, or choose another port with ${where.setting}.`;
-    if (where.untimed) return new Error(`${at} is in use by another program. ${hint}`, { cause: error });
+    if (where.callerRetries) return new Error(`${at} is in use by another program. ${hint}`, { cause: error });
     return new UserError(`${at} is in use by another program`, { hint, cause: error });
   }
   return new UserError(`cannot listen on ${at}: ${error.message}`, {

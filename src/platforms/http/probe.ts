@@ -6,15 +6,15 @@ import { errorMessage } from "../../lib/error-message.ts";
 const SECONDS = 30;
 
 export interface Probe {
-  /** Called for each request, which proves the same. */
-  heard(): void;
+  /** Called for each real request, which also proves that the server is reachable. */
+  recordRequest(): void;
   /** Red when nothing was proven for three intervals. */
   health(): PlatformHealth;
   stop(): void;
 }
 
 /** What is wrong with the server; undefined when it answers. */
-async function knock(url: string, limitMs: number): Promise<string | undefined> {
+async function requestHealth(url: string, limitMs: number): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
     return answer.ok ? undefined : `the server answers ${answer.status}`;
@@ -32,17 +32,17 @@ export function startProbe(
   let provenAt = now();
   let problem: string | undefined;
   const timer = setInterval(async () => {
-    problem = await knock(url, roundMs);
+    problem = await requestHealth(url, roundMs);
     if (problem === undefined) provenAt = now();
   }, roundMs);
   timer.unref();
   return {
-    heard: () => {
+    recordRequest: () => {
       provenAt = now();
     },
     health: () => {
-      const deaf = now() - provenAt > 3 * roundMs;
-      return { state: deaf ? "red" : problem ? "degraded" : "ok", provenAt, ...(problem ? { reason: problem } : {}) };
+      const isOverdue = now() - provenAt > 3 * roundMs;
+      return { state: isOverdue ? "red" : problem ? "degraded" : "ok", provenAt, reason: problem };
     },
     stop: () => clearInterval(timer),
   };

@@ -5,7 +5,7 @@ import type { Api } from "grammy";
 import type { SendResult } from "../../core/platform.ts";
 
 /** Errors before a connection was established: nothing can have been delivered. */
-const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
+const NOT_SENT_CODES = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
 
 /** A bundler may export a CommonJS package as `default` only. */
 export async function loadGrammy(): Promise<typeof import("grammy")> {
@@ -67,10 +67,10 @@ export interface ApiProblem {
   /** 0 without an answer. */
   readonly code: number;
   readonly text: string;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** The new chat id of a group that became a supergroup. */
-  readonly movedTo?: string;
-  readonly neverLeft: boolean;
+  readonly movedTo?: string | undefined;
+  readonly notSent: boolean;
   /** True after a time-out without any answer. */
   readonly silent: boolean;
 }
@@ -99,10 +99,10 @@ export function describeApiError(error: unknown): ApiProblem {
     return {
       code: code ?? 400,
       text: description || "the Bot API server answered in an unknown format",
-      neverLeft: false,
+      notSent: false,
       silent: false,
-      ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
-      ...(moved === undefined ? {} : { movedTo: String(moved) }),
+      retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
+      movedTo: moved === undefined ? undefined : String(moved),
     };
   }
   const { code, message, name: kind } = innermost(error);
@@ -110,7 +110,7 @@ export function describeApiError(error: unknown): ApiProblem {
   return {
     code: 0,
     text: name || message.replaceAll(/\S*\/bot\S+/g, "the Bot API"),
-    neverLeft: NEVER_LEFT.includes(name),
+    notSent: NOT_SENT_CODES.includes(name),
     silent: kind === "AbortError" || kind === "TimeoutError",
   };
 }
@@ -118,10 +118,9 @@ export function describeApiError(error: unknown): ApiProblem {
 export type Failure = Extract<SendResult, { ok: false }> & Pick<ApiProblem, "movedTo">;
 
 export function sendFailure(error: unknown): Failure {
-  const { code, text, retryAfterMs, neverLeft, movedTo } = describeApiError(error);
-  if (code === 429)
-    return { ok: false, kind: "retry", reason: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  if (neverLeft || code === 409) return { ok: false, kind: "retry", reason: text };
+  const { code, text, retryAfterMs, notSent, movedTo } = describeApiError(error);
+  if (code === 429) return { ok: false, kind: "retry", reason: text, retryAfterMs };
+  if (notSent || code === 409) return { ok: false, kind: "retry", reason: text };
   if (code === 0 || code >= 500) return { ok: false, kind: "unknown", reason: text };
-  return { ok: false, kind: "refused", reason: text, ...(movedTo === undefined ? {} : { movedTo }) };
+  return { ok: false, kind: "refused", reason: text, movedTo };
 }

@@ -4,7 +4,7 @@ import type { PlatformContext } from "../../core/platform.ts";
 import { describeApiError, type TelegramClient } from "./client.ts";
 
 const KEY = "commands";
-const MOST = 100;
+const MAX_COMMANDS = 100;
 
 export interface MenuCommand {
   readonly name: string;
@@ -19,12 +19,12 @@ export function buildMenu(commands: readonly MenuCommand[]): { command: string; 
       description: summary.slice(0, 256) || name,
     }))
     .filter(({ command }) => /^[a-z0-9_]{1,32}$/.test(command))
-    .slice(0, MOST);
+    .slice(0, MAX_COMMANDS);
 }
 
 /** A failure is logged and does not stop the bot: commands also work as text. */
 export async function syncMenu(
-  line: TelegramClient,
+  client: TelegramClient,
   commands: readonly MenuCommand[],
   context: PlatformContext,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function syncMenu(
   const stamp = createHash("sha256").update(JSON.stringify(menu)).digest("hex");
   try {
     if ((await context.memory.get(KEY)) === stamp) return;
-    await (await line.api()).setMyCommands(menu);
+    await (await client.api()).setMyCommands(menu);
     await context.memory.set(KEY, stamp);
   } catch (error) {
     context.log("warning", `Telegram's menu was not updated: ${describeApiError(error).text}`);

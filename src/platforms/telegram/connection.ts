@@ -28,15 +28,15 @@ import type { TelegramSettings } from "./settings.ts";
 const SEND_MS = 30_000;
 const FILE_MS = 180_000;
 const SEEN = 5_000;
-/** For this long after updates, and after the start, more may be waiting at Telegram. */
+/** After updates or the start, more updates may arrive from Telegram for this long. */
 const ARRIVING_MS = 5_000;
-/** The highest ids are stored this long after a message: far less than its row is kept. */
-const KEEP_MS = 3_600_000;
+/** Delay before the highest ids are stored; much shorter than the lifetime of an outbox row. */
+const SAVE_DELAY_MS = 3_600_000;
 const MAX_SCOPES = 200;
 const MAX_ALBUMS = 100;
 const HIGHEST = "highest_ids";
 const MAX_DOWNLOAD = 20_000_000;
-const MOODS = { seen: "👀", done: "👍", failed: "👎" } as const;
+const REACTION_EMOJI = { seen: "👀", done: "👍", failed: "👎" } as const;
 
 type Text = Omit<OutboundMessage, "idempotencyKey">;
 
@@ -47,7 +47,7 @@ function keyboard(message: Text): { reply_markup?: InlineKeyboardMarkup } {
 }
 
 export interface ConnectionParts {
-  readonly line: TelegramClient;
+  readonly client: TelegramClient;
   readonly bot: Bot;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
@@ -65,37 +65,37 @@ export class TelegramConnection implements PlatformConnection {
   readonly #seen = new Set<string>();
   /** Albums with a message for the bot. */
   readonly #albums = new Set<string>();
-  #heardAt: number;
-  #keeping: NodeJS.Timeout | undefined;
+  #lastUpdateAt: number;
+  #saveTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
-    this.#heardAt = parts.context.now();
+    this.#lastUpdateAt = parts.context.now();
     this.account = String(parts.bot.id);
     this.accountName = parts.bot.username;
   }
 
-  /** Ids that were known before a restart. */
+  /** Loads the highest ids that were stored before the restart. */
   async remember(): Promise<void> {
     const stored = await this.#parts.context.memory.get(HIGHEST);
     const pairs = stored ? (JSON.parse(stored) as [string, number][]) : [];
-    for (const [scope, id] of pairs) this.#saw(scope, id);
+    for (const [scope, id] of pairs) this.#recordSeen(scope, id);
   }
 
-  /** Messages with a known sender. */
+  /** Records messages that the mailbox knows. */
   learn(messages: readonly { readonly chatId: string; readonly messageId: string }[]): void {
     for (const { chatId, messageId } of messages)
-      if (/^\d+$/.test(messageId)) this.#saw(counterScope(chatId), Number(messageId));
+      if (/^\d+$/.test(messageId)) this.#recordSeen(counterScope(chatId), Number(messageId));
   }
 
   /** Resolves when the updates are on disk. */
   async take(given: readonly Update[]): Promise<void> {
     const { context } = this.#parts;
     const updates = given.map(withoutNulls);
-    this.#heardAt = context.now();
+    this.#lastUpdateAt = context.now();
     for (const update of updates) {
       const message = update.message ?? update.edited_message;
-      if (message) this.#saw(counterScope(String(message.chat.id)), message.message_id);
+      if (message) this.#recordSeen(counterScope(String(message.chat.id)), message.message_id);
     }
     const events = updates.flatMap((update) => {
       try {
@@ -108,7 +108,7 @@ export class TelegramConnection implements PlatformConnection {
     });
     if (events.length === 0) return;
     // Stored no later than the events: a mark is needed to answer them.
-    await Promise.all([this.keep(), context.receiveAll(events)]);
+    await Promise.all([this.saveHighest(), context.receiveAll(events)]);
   }
 
   #event(update: Update): InboundEvent | null {
@@ -121,25 +121,27 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   /** Stores the highest ids. */
-  async keep(): Promise<void> {
-    clearTimeout(this.#keeping);
-    this.#keeping = undefined;
+  async saveHighest(): Promise<void> {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
     await this.#parts.context.memory.set(HIGHEST, JSON.stringify([...this.#highest].slice(-MAX_SCOPES)));
   }
 
-  async #keepIfChanged(): Promise<void> {
-    if (!this.#keeping) return;
+  async #saveIfPending(): Promise<void> {
+    if (!this.#saveTimer) return;
     const { context } = this.#parts;
-    await this.keep().catch((error: unknown) => context.log("warning", `Telegram: ids were not stored: ${error}`));
+    await this.saveHighest().catch((error: unknown) =>
+      context.log("warning", `Telegram: ids were not stored: ${error}`),
+    );
   }
 
-  /** A message of the bot. With a mark below it, it would look like a lost one when its row is deleted. */
-  #said(to: Destination, id: number): void {
-    this.#saw(counterScope(to.chatId), id);
-    this.#keeping ??= setTimeout(() => void this.#keepIfChanged(), KEEP_MS).unref();
+  /** Raises the mark to a message that the bot sent: with a lower mark a later search would find it as the lost one. */
+  #recordSent(to: Destination, id: number): void {
+    this.#recordSeen(counterScope(to.chatId), id);
+    this.#saveTimer ??= setTimeout(() => void this.#saveIfPending(), SAVE_DELAY_MS).unref();
   }
 
-  #saw(scope: string, id: number): void {
+  #recordSeen(scope: string, id: number): void {
     const highest = Math.max(id, this.#highest.get(scope) ?? 0);
     // The most recently used one is last.
     this.#highest.delete(scope);
@@ -151,7 +153,7 @@ export class TelegramConnection implements PlatformConnection {
 
   async #call<T>(work: (api: Api) => Promise<T>): Promise<{ ok: true; value: T } | Failure> {
     try {
-      return { ok: true, value: await work(await this.#parts.line.api()) };
+      return { ok: true, value: await work(await this.#parts.client.api()) };
     } catch (error) {
       return sendFailure(error);
     }
@@ -193,10 +195,10 @@ export class TelegramConnection implements PlatformConnection {
       ),
     );
     if (!result.ok) {
-      const instead = elsewhere(result, to);
-      return instead ? this.#post(instead, message, mode, signal) : result;
+      const redirected = findNewDestination(result, to);
+      return redirected ? this.#post(redirected, message, mode, signal) : result;
     }
-    this.#said(to, result.value.message_id);
+    this.#recordSent(to, result.value.message_id);
     return { ok: true, messageId: String(result.value.message_id) };
   }
 
@@ -247,10 +249,10 @@ export class TelegramConnection implements PlatformConnection {
       }),
     );
     if (!result.ok) {
-      const instead = elsewhere(result, to);
-      return instead ? this.sendFile(instead, file, signal) : result;
+      const redirected = findNewDestination(result, to);
+      return redirected ? this.sendFile(redirected, file, signal) : result;
     }
-    this.#said(to, result.value.message_id);
+    this.#recordSent(to, result.value.message_id);
     return { ok: true, messageId: String(result.value.message_id) };
   }
 
@@ -258,9 +260,9 @@ export class TelegramConnection implements PlatformConnection {
     await this.#call((api) => api.sendChatAction(to.chatId, "typing", readThread(to)));
   }
 
-  async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
+  async react(to: Destination, messageId: string, state: "seen" | "done" | "failed" | "clear"): Promise<void> {
     if (!this.#parts.settings.reactions || !/^\d+$/.test(messageId)) return;
-    const reaction = mood === "clear" ? [] : [{ type: "emoji" as const, emoji: MOODS[mood] }];
+    const reaction = state === "clear" ? [] : [{ type: "emoji" as const, emoji: REACTION_EMOJI[state] }];
     await this.#call((api) => api.setMessageReaction(to.chatId, Number(messageId), reaction));
   }
 
@@ -270,11 +272,11 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async download(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> {
-    const api = await this.#parts.line.api();
+    const api = await this.#parts.client.api();
     if ((attachment.bytes ?? 0) > MAX_DOWNLOAD) throw new Error("Telegram lets bots fetch files up to 20 MB only");
     try {
       const file = await api.getFile(attachment.ref, signal as Parameters<Api["getFile"]>[1]);
-      const response = await fetch(this.#parts.line.fileUrl(file.file_path ?? ""), { signal });
+      const response = await fetch(this.#parts.client.fileUrl(file.file_path ?? ""), { signal });
       if (!response.ok) throw new Error(`the file server answered ${response.status}`);
       return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
@@ -301,8 +303,8 @@ export class TelegramConnection implements PlatformConnection {
       write: (to: Destination, id: string, message: OutboundMessage | OutboundFile) =>
         isFile(message) ? this.#setCaption(to, id, message) : this.edit(to, id, message, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
-      accounted: (to: Destination, id: number) => this.#seen.has(`${counterScope(to.chatId)}/${id}`),
-      arriving: () => this.#parts.context.now() - this.#heardAt < ARRIVING_MS,
+      isKnown: (to: Destination, id: number) => this.#seen.has(`${counterScope(to.chatId)}/${id}`),
+      updatesArriving: () => this.#parts.context.now() - this.#lastUpdateAt < ARRIVING_MS,
       probe: (to: Destination, id: string, message: OutboundMessage | OutboundFile) => this.#probe(to, id, message),
     };
     return findSentMessage(prober, unknown, signal);
@@ -318,8 +320,8 @@ export class TelegramConnection implements PlatformConnection {
 
   async #setCaption(to: Destination, messageId: string, file: OutboundFile): Promise<SendResult> {
     const result = await this.#call((api) => api.editMessageCaption(to.chatId, Number(messageId), buildCaption(file)));
-    const stands = result.ok || /message is not modified/i.test(result.reason);
-    return stands ? { ok: true, messageId } : result;
+    const succeeded = result.ok || /message is not modified/i.test(result.reason);
+    return succeeded ? { ok: true, messageId } : result;
   }
 
   async #probe(
@@ -339,8 +341,8 @@ export class TelegramConnection implements PlatformConnection {
 
   async close(): Promise<void> {
     await this.#parts.stop();
-    this.#parts.line.rebuild();
-    await this.#keepIfChanged();
+    this.#parts.client.rebuild();
+    await this.#saveIfPending();
   }
 }
 
@@ -366,7 +368,7 @@ function buildCaption({ caption }: OutboundFile): { caption?: string } {
 }
 
 /** The new destination when the group has moved or the topic was deleted. */
-function elsewhere(failure: Failure, to: Destination): Destination | null {
+function findNewDestination(failure: Failure, to: Destination): Destination | null {
   if (failure.movedTo !== undefined && failure.movedTo !== to.chatId) return { ...to, chatId: failure.movedTo };
   const noTopic = to.threadId !== undefined && failure.kind === "refused" && /thread not found/i.test(failure.reason);
   return noTopic ? { chatId: to.chatId } : null;

@@ -31,16 +31,16 @@ const MAX_PROBES = 400;
 const MAX_WAITS = 20;
 
 export interface Prober {
-  /** The bot can edit posts of others there. */
+  /** True for a channel, where the bot can edit posts of others. */
   isChannel(to: Destination): Promise<boolean>;
   send(to: Destination, message: OutboundMessage): Promise<SendResult>;
   /** Sets the text, or a file's caption; `ok` also when it did not change. */
   write(to: Destination, messageId: string, message: OutboundMessage | OutboundFile): Promise<SendResult>;
   delete(to: Destination, messageId: string): Promise<SendResult>;
-  /** This process has seen the id: a received message, or one that it sent. */
-  accounted(to: Destination, id: number): boolean;
-  /** Updates are still arriving, which make more ids known. */
-  arriving(): boolean;
+  /** True when this process has received or sent a message with this id. */
+  isKnown(to: Destination, id: number): boolean;
+  /** True while more updates may arrive, which make more ids known. */
+  updatesArriving(): boolean;
   /** Sets the buttons: `same` when nothing changed; refused when the message is not the bot's or does not exist. */
   probe(
     to: Destination,
@@ -90,7 +90,7 @@ async function placePlaceholder(prober: Prober, { to, message, mark, remember }:
 function candidates(prober: Prober, { to, known }: UnknownSend, after: number, before: number): string[] | null {
   const ids: string[] = [];
   for (let id = after + 1; id < before; id++) {
-    if (known.has(String(id)) || prober.accounted(to, id)) continue;
+    if (known.has(String(id)) || prober.isKnown(to, id)) continue;
     ids.push(String(id));
     if (ids.length > MAX_PROBES) return null;
   }
@@ -105,7 +105,7 @@ async function findAmong(
   signal: AbortSignal,
 ): Promise<string | null> {
   for (const [index, messageId] of ids.entries()) {
-    if (prober.accounted(to, Number(messageId))) continue;
+    if (prober.isKnown(to, Number(messageId))) continue;
     const found = await settled(() => prober.probe(to, messageId, message), signal);
     if (!found.ok) continue;
     if (!("same" in found) || found.same !== true) {
@@ -115,7 +115,7 @@ async function findAmong(
     const written = await settled(() => prober.write(to, messageId, message), signal);
     if (!written.ok) continue;
     for (const later of ids.slice(index + 1)) {
-      if (prober.accounted(to, Number(later))) continue;
+      if (prober.isKnown(to, Number(later))) continue;
       const stray = await settled(() => prober.probe(to, later, message), signal);
       if (stray.ok) await prober.delete(to, later);
     }
@@ -132,7 +132,7 @@ export async function findSentMessage(prober: Prober, unknown: UnknownSend, sign
   if (placeholder === null) return { sent: false };
   const ids = candidates(prober, unknown, after, Number(placeholder));
   if (ids === null) {
-    if (prober.arriving()) throw new Error("updates are still arriving; the search follows");
+    if (prober.updatesArriving()) throw new Error("updates are still arriving; the search follows");
     await prober.delete(to, placeholder);
     return { sent: "unknown" };
   }

@@ -1,4 +1,4 @@
-// Markdown in Telegram's HTML.
+// Markdown rendered as Telegram's HTML.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toTelegramHtml } from "./format.ts";
@@ -32,7 +32,7 @@ describe("toTelegramHtml", () => {
     expect(await toTelegramHtml(markdown)).toBe(html);
   });
 
-  it("closes every tag it opens, whatever it is given", async () => {
+  it("closes every tag for any input", async () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 8 }),
       fc.constantFrom(

@@ -28,9 +28,8 @@ export class HealthMonitor {
 
   health(): PlatformHealth {
     const silent = this.#now() - (this.#provenAt ?? this.#since);
-    const reason =
-      this.#reason ?? (silent > this.#okMs ? `nothing heard for ${Math.round(silent / 1000)} s` : undefined);
+    const reason = this.#reason ?? (silent > this.#okMs ? `no response for ${Math.round(silent / 1000)} s` : undefined);
     const state = silent > this.#redMs ? "red" : reason ? "degraded" : this.#provenAt === null ? "connecting" : "ok";
-    return { state, provenAt: this.#provenAt, ...(reason ? { reason } : {}) };
+    return { state, provenAt: this.#provenAt, reason };
   }
 }

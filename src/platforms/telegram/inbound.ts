@@ -31,10 +31,11 @@ function readSource(message: Message, from: User | undefined): Source {
     platform: "telegram",
     chatId: String(message.chat.id),
     chatKind: findKind(message),
-    ...(title ? { chatName: title } : {}),
-    ...(threadId ? { threadId } : {}),
+    chatName: title || undefined,
+    threadId,
     userId: from ? String(from.id) : null,
-    ...(from ? { userName: displayName(from), isBot: from.is_bot } : {}),
+    userName: from && displayName(from),
+    isBot: from?.is_bot,
   };
 }
 
@@ -49,9 +50,9 @@ function attachment(kind: MediaKind, file: FileLike): Attachment {
   return {
     kind,
     ref: file.file_id,
-    ...(file.file_name ? { name: file.file_name } : {}),
-    ...(file.mime_type ? { mime: file.mime_type } : {}),
-    ...(file.file_size ? { bytes: file.file_size } : {}),
+    name: file.file_name || undefined,
+    mime: file.mime_type || undefined,
+    bytes: file.file_size || undefined,
   };
 }
 
@@ -128,18 +129,14 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
     messageId: edited ? `${message.message_id}:edit:${message.edit_date ?? 0}` : String(message.message_id),
     source: readSource(message, from),
     text,
-    ...(attachments.length > 0 ? { attachments } : {}),
-    ...(message.media_group_id ? { group: message.media_group_id } : {}),
-    ...(reply && !reply.forum_topic_created
-      ? {
-          replyTo: {
-            messageId: String(reply.message_id),
-            fromBot: reply.from?.id === bot.id,
-            ...(quoted ? { text: quoted } : {}),
-          },
-        }
-      : {}),
-    ...(edited ? { edited: true, edits: String(message.message_id) } : {}),
+    attachments: attachments.length > 0 ? attachments : undefined,
+    group: message.media_group_id,
+    replyTo:
+      reply && !reply.forum_topic_created
+        ? { messageId: String(reply.message_id), fromBot: reply.from?.id === bot.id, text: quoted || undefined }
+        : undefined,
+    edited: edited || undefined,
+    edits: edited ? String(message.message_id) : undefined,
     at: message.date * 1000,
   };
 }

@@ -13,7 +13,7 @@ const MAX_PAUSE_MS = 15_000;
 const REBUILD_AFTER = 6;
 
 export interface PollParts {
-  readonly line: TelegramClient;
+  readonly client: TelegramClient;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
   readonly monitor: HealthMonitor;
@@ -22,11 +22,11 @@ export interface PollParts {
 }
 
 async function pollOnce(
-  { line, settings, context }: PollParts,
+  { client, settings, context }: PollParts,
   { offset, timeout }: { readonly offset: number; readonly timeout: number },
   signal: AbortSignal,
 ): Promise<Update[]> {
-  const api = await line.api();
+  const api = await client.api();
   return underSignals([signal, context.signal], (timeout + settings.graceSeconds) * 1000, (limit) =>
     api.getUpdates(
       { offset, timeout, limit: 100, allowed_updates: UPDATE_KINDS },
@@ -39,7 +39,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-function wordsFor({ code, text, silent }: ApiProblem): string {
+function describeFailure({ code, text, silent }: ApiProblem): string {
   if (code === 409)
     return "another program receives with this token (409): stop it, or use a separate bot for each program";
   if (silent) return "poll failed: no answer in time";
@@ -47,17 +47,17 @@ function wordsFor({ code, text, silent }: ApiProblem): string {
 }
 
 /** Runs until the signal fires. Never throws. */
-export async function pollForEver(parts: PollParts, signal: AbortSignal): Promise<void> {
-  const { line, monitor, context, settings } = parts;
+export async function pollUntilAborted(parts: PollParts, signal: AbortSignal): Promise<void> {
+  const { client, monitor, context, settings } = parts;
   let offset = 0;
   let failures = 0;
   // The first poll, and the first after a failure, do not wait: their answer proves that receiving works.
   let timeout = 0;
   while (!signal.aborted) {
-    let heard = false;
+    let answered = false;
     try {
       const updates = await pollOnce(parts, { offset, timeout }, signal);
-      heard = true;
+      answered = true;
       monitor.beat(context.now());
       failures = 0;
       timeout = settings.pollSeconds;
@@ -71,12 +71,12 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       failures += 1;
       timeout = 0;
       const failure = describeApiError(error);
-      const why = heard ? `messages could not be stored: ${failure.text}` : wordsFor(failure);
+      const why = answered ? `messages could not be stored: ${failure.text}` : describeFailure(failure);
       monitor.miss(why);
       context.log("warning", `Telegram: ${why}`);
       // A half-open socket never reports an error: after a time-out all sockets are replaced.
-      if (failure.silent && !heard) line.rebuild();
-      else if (!heard && (failure.code === 0 || failure.code >= 500)) line.renew();
+      if (failure.silent && !answered) client.rebuild();
+      else if (!answered && (failure.code === 0 || failure.code >= 500)) client.renew();
       if (failure.code === 401 || failure.code === 404) {
         context.lost("Telegram rejected the bot token", { fatal: true });
         return;

@@ -9,7 +9,7 @@ export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
     key: "group_allow_from",
     description: "Ids of users who may write in groups",
   },
-  { env: "TELEGRAM_GROUP_ALLOWED_CHATS", description: "Ids of groups in which everybody may write" },
+  { env: "TELEGRAM_GROUP_ALLOWED_CHATS", description: "Ids of groups in which every member may write" },
   { env: "TELEGRAM_ALLOWED_CHATS", key: "allowed_chats", description: "Only these groups are served" },
   { env: "TELEGRAM_REQUIRE_MENTION", key: "require_mention", description: "In groups, answer only when addressed" },
   { env: "TELEGRAM_MENTION_PATTERNS", key: "mention_patterns", description: "More words that count as a mention" },

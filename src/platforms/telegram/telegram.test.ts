@@ -1,4 +1,4 @@
-// The Telegram platform against a Bot API server on loopback: which messages are ours, webhooks, lost messages.
+// The Telegram platform against a local Bot API server: message selection, webhooks, lost messages.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -36,26 +36,36 @@ const mention = { entities: [{ type: "mention" as const, offset: 0, length: 11 }
 
 describe("which group messages are for the bot", () => {
   it.each([
-    ["all, when no mention is needed", {}, group("hi"), true],
-    ["only addressed ones", { TELEGRAM_REQUIRE_MENTION: "1" }, group("hi"), false],
-    ["by name", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bot hi", mention), true],
-    ["another bot's name", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bat hi", mention), false],
+    ["all when no mention is required", {}, group("hi"), true],
+    ["not without a required mention", { TELEGRAM_REQUIRE_MENTION: "1" }, group("hi"), false],
+    ["a mention of the bot", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bot hi", mention), true],
+    ["not a mention of another bot", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bat hi", mention), false],
     [
-      "by reply",
+      "a reply to the bot",
       { TELEGRAM_REQUIRE_MENTION: "1" },
       group("yes", { reply_to_message: { message_id: 2, from: { id: 123456 } } }),
       true,
     ],
     [
-      "by pattern",
+      "a configured pattern",
       { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_MENTION_PATTERNS: "hey hermes" },
       group("Hey Hermes!"),
       true,
     ],
-    ["in a free chat", { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_FREE_RESPONSE_CHATS: "-5" }, group("hi"), true],
-    ["not in other chats", { TELEGRAM_ALLOWED_CHATS: "-6" }, group("@hermes_bot hi", mention), false],
     [
-      "a guest by name",
+      "any message in a free-response chat",
+      { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_FREE_RESPONSE_CHATS: "-5" },
+      group("hi"),
+      true,
+    ],
+    [
+      "not in a chat outside the allowed ones",
+      { TELEGRAM_ALLOWED_CHATS: "-6" },
+      group("@hermes_bot hi", mention),
+      false,
+    ],
+    [
+      "a mention in any chat in guest mode",
       { TELEGRAM_ALLOWED_CHATS: "-6", TELEGRAM_GUEST_MODE: "1" },
       group("@hermes_bot hi", mention),
       true,
@@ -99,7 +109,7 @@ async function connect(env: { [name: string]: string }, before?: FakeTelegram) {
 }
 
 describe("receiving", () => {
-  it("confirms an update only after it was kept", async () => {
+  it("confirms an update only after it was stored", async () => {
     const { telegram, received, breakDisk, connection } = await connect({});
     breakDisk(true);
     telegram.say(1, "important");
@@ -115,7 +125,7 @@ describe("receiving", () => {
     });
   });
 
-  it("takes all pictures of an album in a group when its words are for the bot", async () => {
+  it("accepts all pictures of an album in a group when its caption mentions the bot", async () => {
     const { telegram, received } = await connect({ TELEGRAM_REQUIRE_MENTION: "1" });
     const chat = { id: -5, type: "group", title: "G" };
     const photo = [{ file_id: "f", file_unique_id: "u", width: 1, height: 1 }];
@@ -128,7 +138,7 @@ describe("receiving", () => {
     expect(received.map((event) => event.group)).toEqual(["ours", "ours"]);
   });
 
-  it("is not made deaf by an update that cannot be read", async () => {
+  it("still receives after an update that cannot be parsed", async () => {
     const { telegram, received } = await connect({});
     telegram.say(1, "odd", { extra: { entities: "none", chat: { id: -5, type: "group" } } });
     telegram.say(1, "plain");
@@ -136,7 +146,7 @@ describe("receiving", () => {
     expect(received[0]).toMatchObject({ text: "plain" });
   });
 
-  it("takes webhooks with the right secret only, and answers after the update was kept", async () => {
+  it("accepts webhooks with the right secret only, and responds after the update was stored", async () => {
     const port = await freePort();
     const secret = "a-long-enough-secret";
     const { telegram, received, breakDisk } = await connect({
@@ -170,7 +180,7 @@ describe("receiving", () => {
 });
 
 describe("sending", () => {
-  it("follows a group that has become a large one, and leaves a topic that is gone", async () => {
+  it("follows a group that became a supergroup, and falls back from a deleted topic", async () => {
     const { telegram, connection } = await connect({});
     const never = new AbortController().signal;
     telegram.refuse = (_, chatId) =>
@@ -189,7 +199,7 @@ describe("sending", () => {
     rmSync(dirname(path), { recursive: true });
   });
 
-  it("falls back to plain words when aligned columns make a table too long", async () => {
+  it("falls back to plain text when aligned columns make a table too long", async () => {
     const { telegram, connection } = await connect({});
     const rows = Array.from({ length: 60 }, (_, n) => `| ${n} | x |`);
     const text = ["| a | b |", "|---|---|", `| ${"long ".repeat(60)} | y |`, ...rows].join("\n");
@@ -199,19 +209,19 @@ describe("sending", () => {
   });
 });
 
-describe("a message whose end nobody saw", () => {
+describe("a message with an unknown outcome", () => {
   const to = { chatId: "1" };
   const message = { text: "the **answer**", idempotencyKey: "k" };
   const signal = new AbortController().signal;
 
-  /** The next process, which has seen nothing. */
+  /** A new process that has seen no message ids. */
   const later = async (telegram: FakeTelegram, first: PlatformConnection) => {
     await first.close();
     return (await connect({}, telegram)).connection;
   };
   const shown = (telegram: FakeTelegram) => telegram.fromBot(1).map((each) => each.text);
 
-  it("is found when it was delivered, past left-overs of earlier searches", async () => {
+  it("is found when it was delivered, despite placeholders of earlier searches", async () => {
     const { telegram, connection: first } = await connect({});
     await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
     const mark = first.mark?.(to) ?? null;
@@ -222,7 +232,7 @@ describe("a message whose end nobody saw", () => {
     expect(shown(telegram)).toEqual(["older", "the answer"]);
   });
 
-  it("is sent when it was not, also over a left-over of the bot, and only once", async () => {
+  it("is sent once when it was not delivered, also with a placeholder of an earlier search", async () => {
     const { telegram, connection: first } = await connect({});
     await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
     const mark = first.mark?.(to) ?? null;
@@ -235,19 +245,19 @@ describe("a message whose end nobody saw", () => {
     expect(shown(telegram)).toEqual(["older", "the answer"]);
   });
 
-  it("is not taken for a placeholder that an earlier search had begun to remove", async () => {
+  it("is distinguished from a placeholder that an earlier search started to remove", async () => {
     const { telegram, connection: first } = await connect({});
     await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
     const mark = first.mark?.(to) ?? null;
     await first.send(to, message, signal);
-    // Its button is gone already.
+    // Its button is already removed.
     await first.send(to, { text: "…", idempotencyKey: "b" }, signal);
     const connection = await later(telegram, first);
     expect(await connection.findSent?.({ to, message, mark, known: new Set() }, signal)).toMatchObject({ sent: true });
     expect(shown(telegram)).toEqual(["older", "the answer"]);
   });
 
-  it("goes on with the placeholder of a search that was cut off", async () => {
+  it("reuses the placeholder of an interrupted search", async () => {
     const { telegram, connection: first } = await connect({});
     await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
     let mark = first.mark?.(to) ?? null;

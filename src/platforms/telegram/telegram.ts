@@ -6,13 +6,13 @@ import { describeApiError, TelegramClient } from "./client.ts";
 import { type MenuCommand, syncMenu } from "./commands.ts";
 import { TelegramConnection } from "./connection.ts";
 import { HealthMonitor } from "./health-monitor.ts";
-import { pollForEver, UPDATE_KINDS } from "./poll.ts";
+import { pollUntilAborted, UPDATE_KINDS } from "./poll.ts";
 import { readSettings, TELEGRAM_SETTINGS, type TelegramSettings } from "./settings.ts";
 import { startWebhookServer } from "./webhook.ts";
 
-async function whoAmI(line: TelegramClient): Promise<{ id: number; username: string }> {
+async function whoAmI(client: TelegramClient): Promise<{ id: number; username: string }> {
   try {
-    const me = await (await line.api()).getMe();
+    const me = await (await client.api()).getMe();
     return { id: me.id, username: me.username };
   } catch (error) {
     const failure = describeApiError(error);
@@ -25,7 +25,7 @@ async function whoAmI(line: TelegramClient): Promise<{ id: number; username: str
 }
 
 interface Running {
-  readonly line: TelegramClient;
+  readonly client: TelegramClient;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
   readonly monitor: HealthMonitor;
@@ -33,17 +33,20 @@ interface Running {
 }
 
 async function startPolling(running: Running, signal: AbortSignal): Promise<() => Promise<void>> {
-  const { line, settings, context, monitor, connection } = running;
-  await (await line.api()).deleteWebhook();
-  const work = pollForEver({ line, settings, context, monitor, take: (updates) => connection.take(updates) }, signal);
+  const { client, settings, context, monitor, connection } = running;
+  await (await client.api()).deleteWebhook();
+  const work = pollUntilAborted(
+    { client, settings, context, monitor, take: (updates) => connection.take(updates) },
+    signal,
+  );
   return () => work;
 }
 
 /** Asks Telegram whether its deliveries arrive. */
 async function checkWebhook(running: Running, url: string): Promise<void> {
-  const { line, context, monitor, settings } = running;
+  const { client, context, monitor, settings } = running;
   try {
-    const info = await (await line.api()).getWebhookInfo();
+    const info = await (await client.api()).getWebhookInfo();
     const failing = (info.last_error_date ?? 0) * 1000 > context.now() - 2_000 * settings.webhookCheckSeconds;
     if (info.url !== url) monitor.miss("the webhook points elsewhere");
     else if (failing && info.pending_update_count > 0)
@@ -51,12 +54,12 @@ async function checkWebhook(running: Running, url: string): Promise<void> {
     else monitor.beat(context.now());
   } catch (error) {
     monitor.miss(describeApiError(error).text);
-    line.rebuild();
+    client.rebuild();
   }
 }
 
 async function startWebhook(running: Running, signal: AbortSignal): Promise<() => Promise<void>> {
-  const { line, settings, connection, monitor, context } = running;
+  const { client, settings, connection, monitor, context } = running;
   const { webhook } = settings;
   if (!webhook) return async () => undefined;
   const server = await startWebhookServer({
@@ -67,7 +70,7 @@ async function startWebhook(running: Running, signal: AbortSignal): Promise<() =
     },
   });
   try {
-    const api = await line.api();
+    const api = await client.api();
     await api.setWebhook(webhook.url, { secret_token: webhook.secret, allowed_updates: UPDATE_KINDS });
   } catch (error) {
     await server.close();
@@ -88,8 +91,8 @@ async function startWebhook(running: Running, signal: AbortSignal): Promise<() =
 
 async function connect(commands: readonly MenuCommand[], context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
-  const line = new TelegramClient(settings.token, settings.apiRoot);
-  const bot = await whoAmI(line);
+  const client = new TelegramClient(settings.token, settings.apiRoot);
+  const bot = await whoAmI(client);
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, context.signal]);
   const quietMs =
@@ -101,24 +104,24 @@ async function connect(commands: readonly MenuCommand[], context: PlatformContex
     stopping.abort();
     await halt();
   };
-  const connection = new TelegramConnection({ line, bot, settings, context, monitor, stop });
+  const connection = new TelegramConnection({ client, bot, settings, context, monitor, stop });
   await connection.remember();
   connection.learn((await context.newest?.()) ?? []);
-  await connection.keep();
-  const running: Running = { line, settings, context, monitor, connection };
+  await connection.saveHighest();
+  const running: Running = { client, settings, context, monitor, connection };
   halt = settings.webhook ? await startWebhook(running, signal) : await startPolling(running, signal);
-  void syncMenu(line, commands, context);
+  void syncMenu(client, commands, context);
   return connection;
 }
 
 /** Signs in for sending only; the gateway receives. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
-  const line = new TelegramClient(settings.token, settings.apiRoot);
-  const bot = await whoAmI(line);
+  const client = new TelegramClient(settings.token, settings.apiRoot);
+  const bot = await whoAmI(client);
   const monitor = new HealthMonitor(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   monitor.beat(context.now());
-  const connection = new TelegramConnection({ line, bot, settings, context, monitor, stop: async () => undefined });
+  const connection = new TelegramConnection({ client, bot, settings, context, monitor, stop: async () => undefined });
   await connection.remember();
   connection.learn((await context.newest?.()) ?? []);
   return connection;

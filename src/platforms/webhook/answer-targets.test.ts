@@ -1,4 +1,4 @@
-// Where answers of deliveries go: remembered over a restart, and not for ever.
+// The targets of answers to deliveries: stored across restarts, limited in number.
 import { expect, it } from "vitest";
 import { AnswerTargets } from "./answer-targets.ts";
 
@@ -9,19 +9,19 @@ function memoryOf(rows: Map<string, string>) {
   };
 }
 
-it("are found after a restart, also those of older programs", async () => {
+it("are found after a restart, also those stored by earlier versions", async () => {
   const rows = new Map([["webhook:r:old", JSON.stringify({ deliver: "github_comment", extra: { repo: "a/b" } })]]);
-  await new AnswerTargets(memoryOf(rows)).keep("webhook:r:1", { repo: "c/d" });
+  await new AnswerTargets(memoryOf(rows)).store("webhook:r:1", { repo: "c/d" });
   const later = new AnswerTargets(memoryOf(rows));
   expect(await later.find("webhook:r:1")).toEqual({ repo: "c/d" });
   expect(await later.find("webhook:r:old")).toEqual({ repo: "a/b" });
   expect(await later.find("webhook:r:2")).toBeUndefined();
 });
 
-it("are the newest five hundred, in one row however many come at once", async () => {
+it("are limited to the newest five hundred, in one row", async () => {
   const rows = new Map<string, string>();
-  const places = new AnswerTargets(memoryOf(rows));
-  await Promise.all(Array.from({ length: 600 }, (_, n) => places.keep(`webhook:r:${n}`, { n: String(n) })));
+  const targets = new AnswerTargets(memoryOf(rows));
+  await Promise.all(Array.from({ length: 600 }, (_, n) => targets.store(`webhook:r:${n}`, { n: String(n) })));
   expect(rows.size).toBe(1);
   const later = new AnswerTargets(memoryOf(rows));
   expect(await later.find("webhook:r:99")).toBeUndefined();

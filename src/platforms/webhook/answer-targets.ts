@@ -3,36 +3,36 @@ import type { PlatformContext } from "../../core/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 
 const KEY = "answer_places";
-/** More than ever wait for an answer at the same time. */
-const MOST = 500;
+/** Far more than the number of deliveries that wait for an answer at the same time. */
+const MAX_TARGETS = 500;
 
 export type AnswerTarget = { readonly [key: string]: string };
 
 export class AnswerTargets {
   readonly #memory: PlatformContext["memory"];
-  #kept: Promise<Map<string, AnswerTarget>> | undefined;
+  #loaded: Promise<Map<string, AnswerTarget>> | undefined;
 
   constructor(memory: PlatformContext["memory"]) {
     this.#memory = memory;
   }
 
   #load(): Promise<Map<string, AnswerTarget>> {
-    this.#kept ??= this.#memory
+    this.#loaded ??= this.#memory
       .get(KEY)
       .then((text) => new Map(text === null ? [] : (JSON.parse(text) as [string, AnswerTarget][])))
       .catch((error: unknown) => {
         // The next delivery retries.
-        this.#kept = undefined;
+        this.#loaded = undefined;
         throw error;
       });
-    return this.#kept;
+    return this.#loaded;
   }
 
   /** Resolves when it is stored. */
-  async keep(chatId: string, place: AnswerTarget): Promise<void> {
-    const kept = await this.#load();
-    rememberNewest(kept, chatId, place, MOST);
-    await this.#memory.set(KEY, JSON.stringify([...kept]));
+  async store(chatId: string, target: AnswerTarget): Promise<void> {
+    const targets = await this.#load();
+    rememberNewest(targets, chatId, target, MAX_TARGETS);
+    await this.#memory.set(KEY, JSON.stringify([...targets]));
   }
 
   async find(chatId: string): Promise<AnswerTarget | undefined> {

@@ -18,7 +18,7 @@ const MAX_SEEN = 10_000;
 export interface EndpointParts {
   readonly context: PlatformContext;
   readonly settings: WebhookSettings;
-  readonly places: AnswerTargets;
+  readonly targets: AnswerTargets;
   readonly subscriptions: SubscriptionFile;
   /** Called for each valid request, which proves that receiving works. */
   onProof(): void;
@@ -97,7 +97,7 @@ class RateWindows {
 export class Endpoint {
   readonly #parts: EndpointParts;
   readonly #rates = new RateWindows();
-  readonly #seen = new Map<string, { readonly at: number; readonly kept: Promise<boolean> }>();
+  readonly #seen = new Map<string, { readonly at: number; readonly stored: Promise<boolean> }>();
 
   constructor(parts: EndpointParts) {
     this.#parts = parts;
@@ -160,17 +160,17 @@ export class Endpoint {
       this.#seen.delete(old);
     }
     const before = this.#seen.get(key);
-    const kept = before?.kept ?? this.#keep(delivery, key, now);
-    if (!before) this.#seen.set(key, { at: now, kept });
+    const stored = before?.stored ?? this.#store(delivery, key, now);
+    if (!before) this.#seen.set(key, { at: now, stored });
     // A duplicate that arrives while the first is being stored gets the same answer.
-    if (!(await kept))
+    if (!(await stored))
       return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be stored; try again" });
     if (before) return answer(200, { status: "duplicate", delivery_id: id });
     const status = route.deliverOnly ? "delivered" : "accepted";
     return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
   }
 
-  async #keep(delivery: Delivery, key: string, now: number): Promise<boolean> {
+  async #store(delivery: Delivery, key: string, now: number): Promise<boolean> {
     try {
       if (delivery.route.deliverOnly) await this.#passOn(delivery);
       else await this.#toAgent(delivery, now);
@@ -184,13 +184,13 @@ export class Endpoint {
   }
 
   async #toAgent({ route, id, text, extra }: Delivery, now: number): Promise<void> {
-    const { context, places } = this.#parts;
+    const { context, targets } = this.#parts;
     const chatId = `webhook:${route.name}:${id}`;
     const deliverTo = routeTarget(route, extra);
-    // Without a target for the answer no turn is started, and the sender is told.
+    // Without a target for the answer no turn is started, and the response says so.
     if (typeof deliverTo === "string" && context.reaches?.(deliverTo) === false)
       throw new Error(`nothing can be sent to ${deliverTo}`);
-    if (deliverTo === undefined) await places.keep(chatId, extra);
+    if (deliverTo === undefined) await targets.store(chatId, extra);
     const event: InboundEvent = {
       account: "webhook",
       messageId: id,
@@ -204,8 +204,8 @@ export class Endpoint {
       },
       text,
       authenticated: true,
-      ...(route.skills.length > 0 ? { autoSkills: route.skills } : {}),
-      ...(deliverTo === undefined ? {} : { deliverTo }),
+      autoSkills: route.skills.length > 0 ? route.skills : undefined,
+      deliverTo,
       at: now,
     };
     await context.receive(event);

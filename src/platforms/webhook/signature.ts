@@ -12,7 +12,7 @@ function hmac(secret: string, ...parts: (string | Uint8Array)[]): string {
   return mac.digest("hex");
 }
 
-/** `t=1700000000,v1=hex[,v1=hex]` over `t.body`; old ones are replays. */
+/** `t=1700000000,v1=hex[,v1=hex]` over `t.body`; older signatures are rejected as replays. */
 function timestamped(header: string, secret: string, body: Uint8Array, nowMs: number): boolean {
   const pairs = header.split(",").map((pair) => pair.trim().split("=", 2) as [string, string | undefined]);
   const time = pairs.find(([name]) => name === "t")?.[1] ?? "";

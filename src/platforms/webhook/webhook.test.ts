@@ -1,4 +1,4 @@
-// Webhooks over real HTTP: who is let in, what is made of a delivery, what the sender hears.
+// Webhooks over real HTTP: authentication, the created events, and the responses to the sender.
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -57,7 +57,7 @@ async function post(route: string, body: unknown, headers?: { [name: string]: st
   return { status: answer.status, body: (await answer.json()) as { [key: string]: unknown } };
 }
 
-it("hands a GitHub event over with its rendered prompt, once", async () => {
+it("passes a GitHub event on once, with its rendered prompt", async () => {
   const body = JSON.stringify({ head_commit: { message: "fix the door" } });
   const headers = {
     "x-hub-signature-256": `sha256=${hmac(body)}`,
@@ -76,7 +76,7 @@ it("hands a GitHub event over with its rendered prompt, once", async () => {
   });
 });
 
-it("accepts every kind of right signature and no wrong one", async () => {
+it("accepts every valid kind of signature and no invalid one", async () => {
   const body = JSON.stringify({ type: "push" });
   const time = Math.floor(Date.now() / 1000);
   const old = time - 3600;
@@ -105,7 +105,7 @@ it("accepts every kind of right signature and no wrong one", async () => {
   expect(context.events).toHaveLength(right.length);
 });
 
-it("reads JSON whatever the sender calls it, and forms", async () => {
+it("parses JSON with any content type, and forms", async () => {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const send = (body: string) => post("raw", body, { ...form, "x-webhook-signature": hmac(body) });
   expect((await send('{"from":"curl -d"}')).status).toBe(202);
@@ -117,12 +117,12 @@ it("reads JSON whatever the sender calls it, and forms", async () => {
   expect((await send("")).status).toBe(400);
 });
 
-it("does not obey web pages where a route has no secret", async () => {
+it("rejects requests of web pages to a route without a secret", async () => {
   await connection.close();
   await connect({ routes: { open: { secret: "INSECURE_NO_AUTH", prompt: "{x}" } } });
   expect((await post("open", { x: 1 }, {})).status).toBe(202);
   expect((await post("open", { x: 1 }, { origin: "https://evil.example" })).status).toBe(403);
-  // fetch does not let anybody name another host.
+  // fetch does not allow another Host header.
   const rebound = new Promise<number | undefined>((resolve, reject) => {
     const options = { method: "POST", headers: { host: "evil.example" } };
     const sent = request(`${connection.accountName}/webhooks/open`, options, (answer) => {
@@ -135,7 +135,7 @@ it("does not obey web pages where a route has no secret", async () => {
   expect(context.events).toHaveLength(1);
 });
 
-it("leaves out events that nobody asked for", async () => {
+it("ignores events that the route does not list", async () => {
   expect(await post("push", { event_type: "ping" })).toMatchObject({ status: 200, body: { status: "ignored" } });
   expect((await post("push", { event_type: "issues", action: "opened" })).status).toBe(202);
   expect((await post("push", { event_type: "issues", action: "closed" })).status).toBe(200);
@@ -150,7 +150,7 @@ it("delivers a notice without the agent", async () => {
   expect(context.events).toHaveLength(0);
 });
 
-it("refuses a delivery whose answer could go nowhere, before any work is done", async () => {
+it("refuses a delivery whose answer has no target before any work starts", async () => {
   context.unreachable.add("telegram:42:7");
   expect((await post("raw", { n: 1 })).status).toBe(503);
   context.unreachable.clear();
@@ -164,7 +164,7 @@ it("passes skills and a target with a thread on", async () => {
   expect(context.events[0]?.text).toContain('"n": 1');
 });
 
-it("asks the sender to try again when the event could not be kept, and takes the repetition", async () => {
+it("asks the sender to retry when the event could not be stored, and accepts the retry", async () => {
   const body = JSON.stringify({ type: "x" });
   const headers = { "x-webhook-signature": hmac(body), "x-request-id": "again" };
   context.failNext(1);
@@ -188,7 +188,7 @@ it("refuses unknown routes, large bodies, broken bodies and floods", async () =>
   expect((await post("raw", { a: 3 })).status).toBe(429);
 });
 
-it("serves routes that were subscribed while it runs; configured ones win", async () => {
+it("serves routes added while it runs; configured routes take precedence", async () => {
   const file = join(dir, "webhook_subscriptions.json");
   const entry = { secret: "other-secret", prompt: "New: {x}" };
   writeFileSync(file, JSON.stringify({ fresh: entry, raw: entry, open: { prompt: "x" } }));
@@ -199,7 +199,7 @@ it("serves routes that were subscribed while it runs; configured ones win", asyn
   expect((await post("open", body, {})).status).toBe(404);
 });
 
-it("does not start with a route that anyone could call", async () => {
+it("does not start with a route without authentication", async () => {
   const start = (env: { [name: string]: string }, route: object) =>
     webhookPlatform.connect(
       platformContext(webhookPlatform, {
@@ -225,7 +225,7 @@ it("renders any template over any payload without throwing", () => {
   );
 });
 
-it("proves by knocking that its door is open, and says so when it is not", async () => {
+it("checks that it is reachable with regular requests, and reports when it is not", async () => {
   await connection.close();
   let now = 1_000_000;
   context = platformContext(webhookPlatform, {

@@ -13,12 +13,12 @@ import { type Probe, startProbe } from "../http/probe.ts";
 import { AnswerTargets } from "./answer-targets.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
 
-async function answerTo(places: AnswerTargets, to: Destination, message: OutboundMessage): Promise<SendResult> {
-  const place = await places.find(to.chatId);
-  if (!place) return { ok: false, kind: "refused", reason: "this route has no target for its answers" };
+async function answerTo(targets: AnswerTargets, to: Destination, message: OutboundMessage): Promise<SendResult> {
+  const target = await targets.find(to.chatId);
+  if (!target) return { ok: false, kind: "refused", reason: "this route has no target for its answers" };
   const { githubComment } = await import("./github-comment.ts");
   try {
-    await githubComment(place, message.text);
+    await githubComment(target, message.text);
     return { ok: true, messageId: message.idempotencyKey };
   } catch (error) {
     return { ok: false, kind: "refused", reason: errorMessage(error) };
@@ -33,19 +33,19 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     import("./subscriptions.ts"),
   ]);
   let probe: Probe | undefined;
-  const places = new AnswerTargets(context.memory);
+  const targets = new AnswerTargets(context.memory);
   const app = await webhookApp({
     context,
     settings,
-    places,
+    targets,
     subscriptions: new SubscriptionFile(subscriptionsPath(context.homePath)),
-    onProof: () => probe?.heard(),
+    onProof: () => probe?.recordRequest(),
   });
   const { host, port } = settings;
-  const server = await listen(app, { host, port, setting: "WEBHOOK_PORT", untimed: true });
+  const server = await listen(app, { host, port, setting: "WEBHOOK_PORT", callerRetries: true });
   context.log("info", `webhooks at ${server.url}/webhooks/ROUTE`);
   const seconds = Number(context.section.probe_seconds);
-  probe = startProbe(`${server.url}/health`, { now: () => context.now(), ...(seconds > 0 ? { seconds } : {}) });
+  probe = startProbe(`${server.url}/health`, { now: () => context.now(), seconds: seconds > 0 ? seconds : undefined });
   const { health, stop } = probe;
   const close = () => {
     stop();
@@ -55,7 +55,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   return {
     account: "webhook",
     accountName: server.url,
-    send: (to, message) => answerTo(places, to, message),
+    send: (to, message) => answerTo(targets, to, message),
     health,
     close,
   };
