@@ -9,7 +9,7 @@ import { Scheduler } from "../src/cron/scheduler.ts";
 import { createCronLedger } from "../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
 import { fullProof } from "./kit/full-proof.ts";
-import { END, erasOf, oracle, SCHEDULES, START, type Wanted, ZONES } from "./kit/zone-oracle.ts";
+import { END, findEras, oracle, SCHEDULES, START, type Wanted, ZONES } from "./kit/zone-oracle.ts";
 
 /** The full form simulates both years in one go; the short form the nights in which most clocks change. */
 const SPANS: readonly (readonly [number, number])[] = fullProof
@@ -66,7 +66,7 @@ interface Expected {
 
 /** Both years of every job, counted once. */
 const YEARS: readonly Expected[] = ZONES.flatMap((zone) => {
-  const eras = erasOf(zone);
+  const eras = findEras(zone);
   return WANTED.map((wanted) => ({ wanted, zone, due: oracle(wanted, eras) }));
 });
 

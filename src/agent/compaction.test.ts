@@ -16,7 +16,7 @@ import {
 import type { AgentEvent } from "../core/event.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
@@ -82,7 +82,7 @@ describe("before a turn", () => {
     const wire = provider.asked.at(-1);
     expect(wire?.system).toBe("prompt 2");
     expect(wire?.conversationId).toBe(first);
-    const text = wire?.messages.map((message) => textOf(message.content)).join("\n") ?? "";
+    const text = wire?.messages.map((message) => contentText(message.content)).join("\n") ?? "";
     expect(text).toContain("[Your active task list was preserved across context compression]");
     expect(text).toContain("find tea");
     expect(text).not.toContain("boil water");
@@ -90,7 +90,7 @@ describe("before a turn", () => {
     expect(order).toEqual(["before", "ended", "switched compression"]);
     expect(engine.calls).toEqual(["start:new", "compress", "end", "start:compression"]);
     const whole = await bench.store.getConversation(conversation.sessionId, { includeAncestors: true });
-    expect(whole.some((message) => textOf(message.content).startsWith("first"))).toBe(true);
+    expect(whole.some((message) => contentText(message.content).startsWith("first"))).toBe(true);
     const resumed = await openConversation(bench.parts({ provider: scripted([says("back")]) }), { resume: first });
     expect(resumed.sessionId).toBe(conversation.sessionId);
     expect(resumed.conversationId).toBe(first);
@@ -122,7 +122,7 @@ describe("before a turn", () => {
     const how = (messages: readonly Message[]) => ({
       messages: messages.map((message) => ({
         ...message,
-        content: textOf(message.content).slice(0, -600) || "x",
+        content: contentText(message.content).slice(0, -600) || "x",
       })) as Message[],
       method: "prune",
       modelCalls: 0,
@@ -180,7 +180,7 @@ describe("within a turn", () => {
 
     const shrinking = plainEngine({
       how: (messages) => ({
-        messages: [{ role: "user", content: "x".repeat(Math.max(1, textOf(messages[0]?.content).length - 500)) }],
+        messages: [{ role: "user", content: "x".repeat(Math.max(1, contentText(messages[0]?.content).length - 500)) }],
         method: "extract",
         modelCalls: 0,
       }),

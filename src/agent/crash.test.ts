@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundle } from "../../test/kit/bundle.ts";
 import { collect, endOf, type LoopFixture, openLoopFixture, says, scripted } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";
 import { openConversation } from "./conversation.ts";
 
@@ -81,7 +81,7 @@ describe("a killed process", () => {
     await collect(conversation.send("and?"));
     const answers = conversation.messages.filter((message) => message.role === "tool");
     expect(answers).toHaveLength(1);
-    const { results } = JSON.parse(textOf(answers[0]?.content));
+    const { results } = JSON.parse(contentText(answers[0]?.content));
     expect(results).toHaveLength(1);
     expect(results[0]).toMatchObject({ status: "abandoned", summary: "Half of the answer is 21." });
     expect(await bench.store.getSession(results[0].session_id)).toMatchObject({ end_reason: "abandoned" });

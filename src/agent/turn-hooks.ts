@@ -1,7 +1,7 @@
 // The hooks of a turn: what plugins and shell hooks see and may change around model calls and at the end.
 import type { TurnEnd } from "../core/event.ts";
 import type { HookName } from "../core/hook.ts";
-import { type Json, type JsonObject, textOf } from "../core/message.ts";
+import { contentText, type Json, type JsonObject } from "../core/message.ts";
 import type { ModelRequest, ModelResponse } from "../core/provider.ts";
 import { isRecord } from "../lib/json/is-record.ts";
 import type { Turn } from "./turn-state.ts";
@@ -74,7 +74,7 @@ export async function afterModelCall(turn: Turn, response: ModelResponse, durati
     response: { message: response.message as unknown as Json, finish_reason: response.finishReason },
     usage: { ...response.usage },
     assistant_message: response.message as unknown as Json,
-    assistant_content_chars: textOf(response.message.content).length,
+    assistant_content_chars: contentText(response.message.content).length,
     assistant_tool_call_count: response.message.tool_calls?.length ?? 0,
   };
   await orElse(hooks.run("post_api_request", args), turn.signal, NO_ANSWERS);

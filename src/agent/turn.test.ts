@@ -13,7 +13,7 @@ import {
   scripted,
   uses,
 } from "../../test/kit/scripted.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
@@ -40,7 +40,7 @@ async function run(script: readonly Reply[], options: { tools?: Tool[]; settings
   const conversation = await openConversation(bench.parts({ provider, ...options }));
   const events = await collect(conversation.send("go"));
   const stored = await bench.store.getConversation(conversation.sessionId);
-  return { provider, events, end: endOf(events), stored, texts: stored.map((message) => textOf(message.content)) };
+  return { provider, events, end: endOf(events), stored, texts: stored.map((message) => contentText(message.content)) };
 }
 
 describe("the length limit", () => {
@@ -145,8 +145,8 @@ describe("calls that cannot run", () => {
     expect(ran).toBe(0);
     expect(provider.asked).toHaveLength(3);
     expect(end).toMatchObject({ end: "failed", failure: { kind: "format_error" } });
-    expect(textOf(stored[2]?.content)).toContain("terminal");
-    expect(textOf(stored[3]?.content)).toContain("Send it again");
+    expect(contentText(stored[2]?.content)).toContain("terminal");
+    expect(contentText(stored[3]?.content)).toContain("Send it again");
     expect(stored.filter((message) => message.role === "tool")).toHaveLength(6);
   });
 
@@ -162,7 +162,7 @@ describe("calls that cannot run", () => {
     const { stored, provider } = await run([bad, bad, bad, says("sorry")], { tools: [tool("look")] });
     expect(provider.asked).toHaveLength(4);
     expect(stored.map((message) => message.role)).toEqual(["user", "assistant", "tool", "assistant"]);
-    expect(textOf(stored[2]?.content)).toContain("valid JSON");
+    expect(contentText(stored[2]?.content)).toContain("valid JSON");
   });
 
   it("runs duplicate calls once and answers both", async () => {
@@ -252,7 +252,7 @@ describe("the budget", () => {
     expect(end.end).toBe("failed");
     expect(end.text).toContain("repeating");
     expect(provider.asked.length).toBe(5);
-    expect(textOf(stored[4]?.content)).toContain("[Loop guard");
+    expect(contentText(stored[4]?.content)).toContain("[Loop guard");
   });
 });
 

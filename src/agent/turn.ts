@@ -1,6 +1,6 @@
 // The agent loop: call the model, run the tools it asks for, repeat until it answers or the turn must end.
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { compactAfterTools, compactBeforeTurn, recoverFromOverflow } from "./compaction.ts";
 import { buildRequest, callModel, type FailedCall, type ModelReply } from "./model-call.ts";
 import type { NextStep } from "./next-step.ts";
@@ -127,7 +127,7 @@ async function summarise(turn: Turn): Promise<TurnOutcome> {
     if (result.kind === "failed") continue;
     await recordUsage(turn, result.response);
     const { tool_calls: _ignored, ...message } = result.response.message;
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     if (text.trim() === "") continue;
     await turn.append([message]);
     const note = result.response.incomplete?.message;

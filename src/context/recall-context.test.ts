@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LogStore } from "../../test/kit/log-store.ts";
 import { workingSummariser } from "../../test/kit/summarisers.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Message } from "../core/message.ts";
 import type { ToolContext } from "../core/tool.ts";
 import { SummaryEngine } from "./compaction/summary-engine.ts";
@@ -10,7 +10,7 @@ import { recallContextTool } from "./recall-context.ts";
 function context(sessionId: string): ToolContext {
   const signal = new AbortController().signal;
   const rest = { cwd: "/", callId: "1", conversationId: "c", tainted: false, depth: 0 };
-  return { sessionId, signal, human: nobody, progress: () => undefined, ...rest };
+  return { sessionId, signal, human: absentHuman, progress: () => undefined, ...rest };
 }
 
 async function ask(store: LogStore, sessionId: string, args: object) {

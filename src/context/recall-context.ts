@@ -2,7 +2,8 @@
 import type { Static } from "typebox";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool.ts";
-import { clip, clipMiddle, oneLine } from "./clip.ts";
+import { oneLine } from "../lib/text/one-line.ts";
+import { truncate, truncateMiddle } from "../lib/text/truncate.ts";
 import { type LoggedTurn, type LogStore, readConversation, rowText } from "./conversation-log.ts";
 
 const OUTPUT_CHARS = 12_000;
@@ -39,7 +40,7 @@ function excerpt(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const at = words.map((word) => lower.indexOf(word)).filter((index) => index >= 0);
   const start = Math.max(0, Math.min(...(at.length > 0 ? at : [0])) - Math.floor(EXCERPT / 4));
-  return `${start > 0 ? "…" : ""}${clip(text.slice(start).trim(), EXCERPT)}`;
+  return `${start > 0 ? "…" : ""}${truncate(text.slice(start).trim(), EXCERPT)}`;
 }
 
 const splitWords = (query: string) => [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]{2,}/gu) ?? [])];
@@ -102,7 +103,7 @@ function show(turns: readonly LoggedTurn[], offset: number): ToolResult {
     const piece =
       turns.length === 1
         ? text.slice(offset, offset + room)
-        : clipMiddle(text, room, `[… read turn ${turn.number} alone for all ${text.length} characters …]`);
+        : truncateMiddle(text, room, `[… read turn ${turn.number} alone for all ${text.length} characters …]`);
     if (used > 0 && used + piece.length > OUTPUT_CHARS) {
       return jsonResult({ turns: shown, next_from: turn.number, left: turns.length - index });
     }

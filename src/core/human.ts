@@ -50,7 +50,7 @@ export interface Human {
 }
 
 /** For runs without a user: denies every request and returns no answers and no secrets. */
-export const nobody: Human = {
+export const absentHuman: Human = {
   present: false,
   approve: async () => ({ choice: "deny", unattended: true }),
   clarify: async () => null,
@@ -58,7 +58,7 @@ export const nobody: Human = {
 };
 
 /** The properties other than the three questions, for wrappers around a `Human`. */
-export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
+export function copyPresence(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
   return {
     present: human.present,
     surface: human.surface,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AssistantMessage, Message, ToolCall } from "./message.ts";
-import { textOf } from "./message.ts";
+import { contentText } from "./message.ts";
 import { MISSING_RESULT, projectMessages } from "./projection.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -93,7 +93,7 @@ test("damaged arguments become an empty object and the result says so", () => {
   const damaged: Message = { role: "assistant", content: null, tool_calls: [call("1", '{"path": "a')] };
   const projected = projectMessages([user("a"), damaged, result("1", "text")]);
   expect(projected[1]).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
-  expect(textOf(projected[2]?.content)).toMatch(/damaged.*text$/s);
+  expect(contentText(projected[2]?.content)).toMatch(/damaged.*text$/s);
 });
 
 test("lone surrogates, odd names and long ids are made acceptable", () => {
@@ -192,7 +192,7 @@ test("text of the user is never dropped", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(anyMessage, word.map(user)), { maxLength: 25 }), (log) => {
       const projected = projectMessages(log as unknown as Message[]);
-      const all = projected.map((message) => textOf(message.content)).join("\n");
+      const all = projected.map((message) => contentText(message.content)).join("\n");
       for (const message of log) {
         if (message.role === "user" && typeof message.content === "string" && /^[a-z]{3,8}$/.test(message.content)) {
           expect(all).toContain(message.content);

@@ -26,7 +26,7 @@ export interface ResponseStore {
   put(stored: StoredResponse, conversation?: string): void;
   delete(id: string): boolean;
   /** The newest answer of a named conversation. */
-  newestOf(conversation: string): string | null;
+  findNewest(conversation: string): string | null;
   thread(fingerprint: string): StoredThread | null;
   putThread(fingerprint: string, thread: StoredThread): void;
   close(): void;

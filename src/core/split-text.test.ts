@@ -1,7 +1,7 @@
 // Long answers cut into messages.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lengthOf, splitText } from "./split-text.ts";
+import { measure, splitText } from "./split-text.ts";
 
 describe("splitText", () => {
   it("leaves short text alone and numbers the parts of long text", () => {
@@ -27,7 +27,7 @@ describe("splitText", () => {
       fc.property(words, unit, fc.integer({ min: 60, max: 300 }), (list, counted, max) => {
         const source = list.map((word) => word.replaceAll(/[`~\s]/g, "x")).join(" ");
         const parts = splitText(source, { max, unit: counted });
-        for (const part of parts) expect(lengthOf(part, counted)).toBeLessThanOrEqual(max);
+        for (const part of parts) expect(measure(part, counted)).toBeLessThanOrEqual(max);
         const joined = parts.map((part) => (parts.length > 1 ? part.replace(/ \(\d+\/\d+\)$/, "") : part)).join("");
         expect(joined.replaceAll(/\s/g, "")).toBe(source.replaceAll(/\s/g, ""));
       }),

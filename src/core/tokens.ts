@@ -1,6 +1,6 @@
 // Token estimates without a tokenizer: good to about 10 % over English, code and CJK, and cheap enough for every turn.
 import type { Content, Message } from "./message.ts";
-import { textOf } from "./message.ts";
+import { contentText } from "./message.ts";
 import type { ToolSchema } from "./provider.ts";
 
 /** What providers charge for an image of ordinary size. */
@@ -20,8 +20,8 @@ export function estimateTextTokens(text: string): number {
 }
 
 function estimateContent(content: Content): number {
-  if (!Array.isArray(content)) return estimateTextTokens(textOf(content));
-  let total = estimateTextTokens(textOf(content));
+  if (!Array.isArray(content)) return estimateTextTokens(contentText(content));
+  let total = estimateTextTokens(contentText(content));
   for (const part of content) if (part?.type === "image_url") total += IMAGE_TOKENS;
   return total;
 }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/kit/skill-fixture.ts";
 import { callTool, toolContext } from "../../test/kit/tool-context.ts";
 import type { Gate } from "../core/gate.ts";
-import { type Human, nobody } from "../core/human.ts";
+import { absentHuman, type Human } from "../core/human.ts";
 import type { SkillRequest } from "../core/skill.ts";
 import { skillTools } from "./skill-tools.ts";
 
@@ -22,14 +22,14 @@ afterEach(() => {
 const request = (extra: Partial<SkillRequest> = {}): SkillRequest => ({
   conversationId: "c",
   sessionId: "s1",
-  human: nobody,
+  human: absentHuman,
   signal: new AbortController().signal,
   local: true,
   ...extra,
 });
 
 const view = (home: SkillHome, args: object, extra: { human?: Human; local?: boolean; platform?: string } = {}) => {
-  const { human = nobody, local = true, platform } = extra;
+  const { human = absentHuman, local = true, platform } = extra;
   const tool = skillTools(home.service.port({ local, ...(platform ? { platform } : {}) })).find(
     (one) => one.name === "skill_view",
   );
@@ -90,7 +90,7 @@ describe("activation", () => {
 
 describe("inline shell", () => {
   const body = "Date: !`date`, then !`rm x`.\n";
-  const textOf = async (home: SkillHome): Promise<string> => {
+  const contentText = async (home: SkillHome): Promise<string> => {
     const activation = await home.service.activate("a", request());
     return activation.ok ? activation.text : activation.error;
   };
@@ -104,7 +104,7 @@ describe("inline shell", () => {
       },
     });
     home.skill("a", "", body);
-    expect(await textOf(home)).toContain("Date: !`date`");
+    expect(await contentText(home)).toContain("Date: !`date`");
   });
 
   it("inserts output, truncates it, marks failures, and asks the gate first", async () => {
@@ -121,23 +121,23 @@ describe("inline shell", () => {
     };
     const home = open({ settings: { inlineShell: true }, host: { gate } });
     home.skill("a", "", body);
-    expect(await textOf(home)).toContain("Date: ran date, then [inline-shell error: no].");
+    expect(await contentText(home)).toContain("Date: ran date, then [inline-shell error: no].");
     expect(asked).toEqual(["date in a", "rm x in a"]);
     const long = open({
       settings: { inlineShell: true },
       host: { shell: async () => ({ kind: "done", stdout: "x".repeat(5000), stderr: "", code: 0 }) },
     });
     long.skill("a", "", "!`yes`\n");
-    expect(await textOf(long)).toContain(`${"x".repeat(4000)}...[truncated]`);
+    expect(await contentText(long)).toContain(`${"x".repeat(4000)}...[truncated]`);
     const slow = open({ settings: { inlineShell: true }, host: { shell: async () => ({ kind: "timeout" }) } });
     slow.skill("a", "", "!`sleep`\n");
-    expect(await textOf(slow)).toContain("[inline-shell timeout after 10s: sleep]");
+    expect(await contentText(slow)).toContain("[inline-shell timeout after 10s: sleep]");
     const failed = open({
       settings: { inlineShell: true },
       host: { shell: async () => ({ kind: "done", stdout: "", stderr: "bad\n", code: 3 }) },
     });
     failed.skill("a", "", "!`false`\n");
-    expect(await textOf(failed)).toContain("[inline-shell error: exit code 3: bad]");
+    expect(await contentText(failed)).toContain("[inline-shell error: exit code 3: bad]");
   });
 });
 
@@ -145,7 +145,7 @@ describe("secrets", () => {
   const person = (answer: string | null): Human & { asked: string[] } => {
     const asked: string[] = [];
     return {
-      ...nobody,
+      ...absentHuman,
       present: true,
       asked,
       secret: async (prompt) => {

@@ -2,8 +2,8 @@
 
 import type { SlashCommand } from "../core/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
-import { nobody } from "../core/human.ts";
-import { type Message, textOf } from "../core/message.ts";
+import { absentHuman } from "../core/human.ts";
+import { contentText, type Message } from "../core/message.ts";
 import type { SkillEntry, SkillRequest, Skills } from "../core/skill.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { SkillService } from "./skill-service.ts";
@@ -51,7 +51,9 @@ export async function preloadFor(
   options: ConversationOptions,
   opened: OpenedSession,
 ): Promise<{ text: string; notes: readonly string[] }> {
-  const users = opened.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
+  const users = opened.messages
+    .filter((message) => message.role === "user")
+    .map((message) => contentText(message.content));
   const loaded = (name: string) => users.some((text) => text.includes(`[The user loaded the skill "${name}"`));
   const names = (options.skills ?? []).filter((name) => !loaded(name));
   if (names.length === 0) return { text: "", notes: [] };
@@ -59,7 +61,7 @@ export async function preloadFor(
   return service.preload(names, {
     conversationId: opened.conversationId,
     sessionId: opened.sessionId,
-    human: options.human ?? nobody,
+    human: options.human ?? absentHuman,
     signal: new AbortController().signal,
     ...describeSurface(options),
   });
@@ -86,7 +88,7 @@ function commandFor({ skills, prepareInput }: CommandDeps, name: string, skill: 
       const request: SkillRequest = {
         conversationId: context.conversation.conversationId,
         sessionId: context.conversation.sessionId,
-        human: context.human ?? nobody,
+        human: context.human ?? absentHuman,
         signal: new AbortController().signal,
         ...describeSurface(platform),
       };

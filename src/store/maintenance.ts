@@ -28,14 +28,14 @@ async function deleteInSteps(
   let deleted = 0;
   let done = 0;
   for (const part of chunks(ids, SESSIONS_PER_STEP)) {
-    const gone = await connection.write((context) => {
+    const removed = await connection.write((context) => {
       const ended = stillEnded(context, part);
       deleteSessions(context, ended);
       return ended;
     });
     // Never inside the transaction: files cannot be rolled back.
-    if (options.sessionsDir) await removeTranscriptFiles(options.sessionsDir, gone);
-    deleted += gone.length;
+    if (options.sessionsDir) await removeTranscriptFiles(options.sessionsDir, removed);
+    deleted += removed.length;
     done += part.length;
     options.onProgress?.(done, ids.length);
   }

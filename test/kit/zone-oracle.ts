@@ -20,7 +20,7 @@ export interface Era {
 }
 
 /** Offsets of a zone as a table, found by looking at its clock every six hours and halving. */
-export function erasOf(zone: string): Era[] {
+export function findEras(zone: string): Era[] {
   const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
   const offset = (at: number): number => {
     const name = format.formatToParts(at).find((part) => part.type === "timeZoneName")?.value ?? "GMT";

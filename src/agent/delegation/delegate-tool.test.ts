@@ -14,9 +14,9 @@ import {
   uses,
 } from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
@@ -74,7 +74,7 @@ async function delegate(
         bench.parts({
           script,
           tools: TOOLS,
-          human: spec.human ?? nobody,
+          human: spec.human ?? absentHuman,
           systemPrompt: async () => spec.systemPrompt ?? "",
           settings: { depth: spec.depth, maxTurns: spec.maxTurns, denyTool: spec.denyTool },
         }),
@@ -87,7 +87,15 @@ async function delegate(
   const conversation = await openConversation(bench.parts({ provider, tools: [tool, plain("read_file")], settings }));
   const events = await collect(conversation.send("go"));
   const result = conversation.messages.findLast((message) => message.role === "tool");
-  return { specs, hooked, told, events, conversation, end: endOf(events), answer: JSON.parse(textOf(result?.content)) };
+  return {
+    specs,
+    hooked,
+    told,
+    events,
+    conversation,
+    end: endOf(events),
+    answer: JSON.parse(contentText(result?.content)),
+  };
 }
 
 describe("delegate_task", () => {
@@ -119,7 +127,9 @@ describe("delegate_task", () => {
     const forbidden = [...FORBIDDEN, "delegate_task"];
     const { specs } = await delegate({ goal: "misbehave" }, [uses(forbidden.map((name) => call(name))), says("ok")]);
     const messages = await bench.store.getConversation(specs[0]?.sessionId ?? "");
-    const results = messages.filter((message) => message.role === "tool").map((message) => textOf(message.content));
+    const results = messages
+      .filter((message) => message.role === "tool")
+      .map((message) => contentText(message.content));
     expect(results).toHaveLength(forbidden.length);
     for (const text of results) expect(text).toContain("is not available here");
   });
@@ -200,6 +210,6 @@ describe("delegate_task", () => {
     const script = [uses([call("delegate_task", { goal: "x" })]), says("ok")];
     const conversation = await openConversation(bench.parts({ script, tools: [tool] }));
     await collect(conversation.send("go"));
-    expect(textOf(conversation.messages[2]?.content)).toContain("no model for subagents");
+    expect(contentText(conversation.messages[2]?.content)).toContain("no model for subagents");
   });
 });

@@ -1,7 +1,7 @@
 // The delegate_task tool: runs tasks in subagents and returns one result for each.
 
 import type { Hooks } from "../../core/hook.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { Memory } from "../../core/memory.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
@@ -125,7 +125,7 @@ function childTask(
     toolsets: task.toolsets,
     depth,
     maxTurns: settings.maxIterations,
-    human: context.human.guest ? { ...nobody, guest: true } : nobody,
+    human: context.human.guest ? { ...absentHuman, guest: true } : absentHuman,
     denyTool: childDenial(role),
   };
   const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Content } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 
@@ -21,7 +21,7 @@ export interface LimitedResult {
   readonly maxChars: number;
 }
 
-export interface SpillPlace {
+export interface SpillTarget {
   readonly dir: string;
   readonly conversationId: string;
 }
@@ -74,12 +74,12 @@ function spillNotice(text: string, file: { path: string; chars: number; lines: n
   ].join("\n");
 }
 
-async function spill(result: LimitedResult, place: SpillPlace): Promise<Content> {
-  const text = textOf(result.content);
+async function spill(result: LimitedResult, target: SpillTarget): Promise<Content> {
+  const text = contentText(result.content);
   const safe = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 80);
   // Some servers number their calls again in every turn: the name must not be that of an older result.
   const unique = randomBytes(3).toString("hex");
-  const path = join(place.dir, safe(place.conversationId), `${safe(result.callId)}-${unique}.txt`);
+  const path = join(target.dir, safe(target.conversationId), `${safe(result.callId)}-${unique}.txt`);
   const body = pageable(text);
   let notice: string;
   try {
@@ -100,10 +100,10 @@ async function spill(result: LimitedResult, place: SpillPlace): Promise<Content>
 export async function limitResults(
   results: readonly LimitedResult[],
   allowance: number,
-  place: SpillPlace,
+  target: SpillTarget,
 ): Promise<Content[]> {
   const contents = results.map((result) => result.content);
-  const sizes = results.map((result) => textOf(result.content).length);
+  const sizes = results.map((result) => contentText(result.content).length);
   let total = sizes.reduce((sum, size) => sum + size, 0);
   const order = results.map((_, index) => index).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
   for (const index of order) {
@@ -113,9 +113,9 @@ export async function limitResults(
     const overOwn = size > result.maxChars;
     const overAll = total > allowance && size > SMALLEST_SPILL && result.maxChars !== Number.POSITIVE_INFINITY;
     if (!overOwn && !overAll) continue;
-    const content = await spill(result, place);
+    const content = await spill(result, target);
     contents[index] = content;
-    total += textOf(content).length - size;
+    total += contentText(content).length - size;
   }
   return contents;
 }

@@ -1,6 +1,7 @@
 // Runs one tool call: policy, hooks, arguments, deadline, interrupt, redaction. It always returns a result.
 import type { Content, Json, JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
+import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { gateContext, toolError } from "../../core/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
@@ -12,7 +13,6 @@ import type { Turn } from "../turn-state.ts";
 import { ABORTED, orElse, untilAborted } from "../until-aborted.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
-import { pausingHuman } from "./pausing-human.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import type { ToolLocation } from "./resolved-tools.ts";
 import { interruptedResult, looksFailed, thrownResult, timedOutResult } from "./tool-errors.ts";
@@ -58,7 +58,7 @@ function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): Too
     cwd: settings.cwd,
     workspace: settings.workspace,
     signal: AbortSignal.any([turn.signal, deadline.signal]),
-    human: pausingHuman(human, deadline, (action, reason) =>
+    human: pauseWhileAsking(human, deadline, (action, reason) =>
       turn.emit({ type: "approval_needed", callId, action, reason }),
     ),
     progress: (text) => {
@@ -168,7 +168,7 @@ async function afterHooks(turn: Turn, prepared: PreparedCall, content: Content, 
   const { hooks } = turn.state;
   if (!hooks.listens("post_tool_call") && !hooks.listens("transform_tool_result")) return content;
   const duration_ms = Math.round(durationMs);
-  const args = { ...hookArgs(turn, prepared), result: textOf(content), duration_ms };
+  const args = { ...hookArgs(turn, prepared), result: contentText(content), duration_ms };
   if (hooks.listens("post_tool_call")) await orElse(hooks.run("post_tool_call", args), turn.signal, NO_ANSWERS);
   const answers = await orElse(hooks.run("transform_tool_result", args), turn.signal, NO_ANSWERS);
   return answers.find((answer) => typeof answer === "string") ?? content;
@@ -203,13 +203,13 @@ export async function runCall(turn: Turn, prepared: PreparedCall): Promise<Finis
   const interrupted = turn.signal.aborted && result.failed === true;
   const shown = interrupted ? clean : await afterHooks(turn, prepared, clean, durationMs);
   const content = result.spill === undefined ? shown : withSpillNote(shown, result.spill);
-  const failed = result.failed ?? looksFailed(textOf(content));
-  turn.emit({ type: "tool_ended", callId, name, failed, durationMs, preview: shorten(textOf(content)) });
+  const failed = result.failed ?? looksFailed(contentText(content));
+  turn.emit({ type: "tool_ended", callId, name, failed, durationMs, preview: shorten(contentText(content)) });
   return { prepared, content, failed, interrupted, tool };
 }
 
 function withSpillNote(content: Content, spill: NonNullable<ToolResult["spill"]>): Content {
-  const text = textOf(content);
+  const text = contentText(content);
   if (text.includes(spill.path)) return content;
   const note = `[Full output: ${spill.bytes} bytes in ${spill.lines} lines, saved to ${spill.path}. Read any part with read_file (path, offset, limit).]`;
   return `${note}\n${text}`;

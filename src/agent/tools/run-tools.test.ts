@@ -13,7 +13,7 @@ import {
 } from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
@@ -62,7 +62,7 @@ async function run(calls: readonly ReturnType<typeof call>[], parts: Parameters<
   const conversation = await openConversation(bench.parts({ provider, ...parts }));
   const events = await collect(conversation.send("go"));
   const stored = await bench.store.getConversation(conversation.sessionId);
-  const results = stored.filter((message) => message.role === "tool").map((message) => textOf(message.content));
+  const results = stored.filter((message) => message.role === "tool").map((message) => contentText(message.content));
   return { events, results, stored, provider, end: endOf(events) };
 }
 

@@ -77,7 +77,7 @@ export abstract class CompactionEngine extends EngineBase {
 
   protected sizes(messages: readonly Message[], currentTokens: number | undefined): PassSizes {
     const before = estimateMessagesTokens(messages);
-    const overhead = this.overheadOf(before, currentTokens);
+    const overhead = this.estimateOverhead(before, currentTokens);
     const budget = passBudget({
       contextLength: this.contextLength,
       threshold: this.thresholdTokens,

@@ -1,6 +1,6 @@
 // One line for a tool call and its outcome: what stays of an old output.
 import type { ToolCall } from "../../core/message.ts";
-import { oneLine } from "../clip.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
 
 const KEY_ARGUMENTS = [
   "command",

@@ -69,7 +69,7 @@ export abstract class EngineBase {
   }
 
   /** Tokens of the request that are not messages, from what the caller measured. */
-  protected overheadOf(before: number, currentTokens: number | undefined): number {
+  protected estimateOverhead(before: number, currentTokens: number | undefined): number {
     this.#overhead = Math.max(0, (currentTokens ?? before + this.#overhead) - before);
     return this.#overhead;
   }

@@ -1,8 +1,10 @@
 // A summary without a model: the same inputs always give the same notes, within a token budget.
 import type { ToolCall } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
-import { clip, clipLines, oneLine } from "../clip.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
+import { truncate } from "../../lib/text/truncate.ts";
+import { truncateLines } from "../truncate-lines.ts";
 import { describeCall, listPaths } from "./describe-call.ts";
 import type { Turn } from "./outline.ts";
 import { isConstraint, salience, sentences } from "./salience.ts";
@@ -25,7 +27,7 @@ function collect(turns: readonly Turn[]): Found {
   const calls = new Map<string, ToolCall>();
   const files = new Set<string>();
   for (const { message } of turns) {
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     if (message.role === "user") {
       found.requests.push(oneLine(text, 300));
       for (const sentence of sentences(text)) if (isConstraint(sentence)) found.constraints.push(sentence);
@@ -92,7 +94,7 @@ export function extract(turns: readonly Turn[], tokens: number): string {
     { heading: "Relevant Files", text: bullets(newest(found.files, share(0.08))) },
     { heading: "Critical Context", text: bullets(mostTelling(found.facts, share(0.3))) },
   ];
-  return clipLines(writeSections(sections), tokens);
+  return truncateLines(writeSections(sections), tokens);
 }
 
 /** Shortens every section in proportion, oldest lines first, so that no section disappears before others shrink. */
@@ -102,9 +104,9 @@ function shrinkSections(sections: readonly Section[], tokens: number): string {
   const shrunk = sections.map(({ heading, text }) => {
     const allowed = Math.max(8, Math.floor((estimateTextTokens(text) * tokens) / total) - 6);
     const kept = newest(text.split("\n"), allowed);
-    return { heading, text: kept.length > 0 ? kept.join("\n") : clip(text, allowed * 3) };
+    return { heading, text: kept.length > 0 ? kept.join("\n") : truncate(text, allowed * 3) };
   });
-  return clipLines(writeSections(shrunk), tokens);
+  return truncateLines(writeSections(shrunk), tokens);
 }
 
 /** Earlier notes cut to size; sections that are copied by program are left out. */

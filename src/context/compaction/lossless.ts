@@ -59,7 +59,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     details: { boundaryReason?: string | undefined; oldSessionId?: string },
   ): Promise<void> {
     const old = details.oldSessionId;
-    const tree = (await this.#files.load(sessionId)) ?? (old === undefined ? undefined : await this.#treeOf(old));
+    const tree = (await this.#files.load(sessionId)) ?? (old === undefined ? undefined : await this.#loadTree(old));
     this.#tree = { sessionId, tree: tree ?? new SummaryTree() };
     if (old !== undefined && this.#tree.tree.nodes.length > 0) await this.#files.save(sessionId, this.#tree.tree);
   }
@@ -76,7 +76,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     const view = outline(messages);
     const plan = this.cut(view, sizes.budget);
     if (plan === undefined) return this.outcome(log, this.prunedToNewest(messages, view), sizes);
-    const tree = (await this.#treeOf(options.sessionId)).fork();
+    const tree = (await this.#loadTree(options.sessionId)).fork();
     if (tree.nodes.length === 0 && view.previous !== undefined) adoptSummary(tree, view.previous);
     const grown = await this.#grow(tree, plan.middle, { sizes, options });
     tree.fold(sizes.budget.summaryMax);
@@ -95,14 +95,14 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
   }
 
   async handleToolCall(name: string, args: JsonObject, context: EngineToolContext): Promise<string> {
-    const tree = await this.#treeOf(context.sessionId);
+    const tree = await this.#loadTree(context.sessionId);
     const place = { tree, store: this.#store, sessionId: context.sessionId };
     if (name === "context_expand") return JSON.stringify(await expandNode(place, args));
     if (name === "context_search") return JSON.stringify(await searchTree(place, args));
     return JSON.stringify({ error: `Unknown tool: ${name}` });
   }
 
-  async #treeOf(sessionId: string): Promise<SummaryTree> {
+  async #loadTree(sessionId: string): Promise<SummaryTree> {
     if (this.#tree?.sessionId === sessionId) return this.#tree.tree;
     const tree = (await this.#files.load(sessionId)) ?? new SummaryTree();
     this.#tree = { sessionId, tree };

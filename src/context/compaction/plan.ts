@@ -1,8 +1,8 @@
 // Decides where compaction cuts: head, middle and tail, without splitting tool groups.
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateMessageTokens } from "../../core/tokens.ts";
-import { clipMiddle } from "../clip.ts";
+import { truncateMiddle } from "../../lib/text/truncate.ts";
 import type { PassBudget } from "./budget.ts";
 import type { Outline, Turn } from "./outline.ts";
 import { isCarriedNote } from "./summary-message.ts";
@@ -82,10 +82,10 @@ function fitTail(turns: readonly Turn[], tokens: number): Message[] {
   return turns.map(({ message, number }) => {
     const cost = estimateMessageTokens(message);
     if (message.role !== "tool" || cost <= each) return message;
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     const keep = Math.floor((text.length * each) / cost) - 80;
     const hint = number === undefined ? "recall_context finds it" : `recall_context from ${number} shows it`;
-    return { ...message, content: clipMiddle(text, Math.max(80, keep), `[… output shortened; ${hint} …]`) };
+    return { ...message, content: truncateMiddle(text, Math.max(80, keep), `[… output shortened; ${hint} …]`) };
   });
 }
 

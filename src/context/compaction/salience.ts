@@ -1,5 +1,5 @@
 // Which sentences of a conversation carry facts, constraints or decisions; by form, without a model.
-import { clip } from "../clip.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 
 const CONSTRAINT =
   /\b(must|never|always|don'?t|do not|only|prefer|avoid|important|remember|require[ds]?|should(?: not|n't)?|make sure|at most|at least|no more than|muss|nicht|niemals|immer|siempre|nunca|jamais|toujours)\b|ต้อง|ห้าม|อย่า|เสมอ|จำไว้|必须|不要|请勿|必ず|しないで|반드시/i;
@@ -12,7 +12,7 @@ export function sentences(text: string): string[] {
   for (const line of text.split(/\n+/)) {
     for (const piece of line.split(/(?<=[.!?。！？])\s+/)) {
       const sentence = piece.trim();
-      if (sentence.length >= 8) found.push(clip(sentence, 300));
+      if (sentence.length >= 8) found.push(truncate(sentence, 300));
     }
   }
   return found;

@@ -1,6 +1,6 @@
 // Turns as plain text for a summariser, each body bounded.
-import { textOf } from "../../core/message.ts";
-import { clip } from "../clip.ts";
+import { contentText } from "../../core/message.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import type { Turn } from "./outline.ts";
 
 const BODY = 6_000;
@@ -24,13 +24,13 @@ export function serializeTurns(turns: readonly Turn[], options: SerializeOptions
   const scale = options.scale ?? 1;
   const body = (text: string) => bound(text, Math.max(60, Math.floor(BODY * scale)));
   return turns.map(({ message }) => {
-    const text = body(textOf(message.content));
+    const text = body(contentText(message.content));
     if (message.role === "tool") return options.redact(`[TOOL RESULT ${message.tool_call_id}]: ${text}`);
     if (message.role !== "assistant") return options.redact(`[USER]: ${text}`);
     const limit = Math.max(40, Math.floor(ARGUMENTS * scale));
     const calls = (message.tool_calls ?? []).map(
       (call) =>
-        `${call.function.name}(${clip(call.function.arguments, call.function.arguments.length > limit ? Math.floor(limit * 0.8) : limit)})`,
+        `${call.function.name}(${truncate(call.function.arguments, call.function.arguments.length > limit ? Math.floor(limit * 0.8) : limit)})`,
     );
     return options.redact(`[ASSISTANT]: ${text}${calls.length > 0 ? `\n[Tool calls: ${calls.join("; ")}]` : ""}`);
   });

@@ -5,7 +5,8 @@ import { estimateTextTokens } from "../../core/tokens.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { SignalRace } from "../../lib/async/signal-race.ts";
 import { errorMessage } from "../../lib/error-message.ts";
-import { clip, clipLines } from "../clip.ts";
+import { truncate } from "../../lib/text/truncate.ts";
+import { truncateLines } from "../truncate-lines.ts";
 import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
 import type { Turn } from "./outline.ts";
 import { modelPart } from "./sections.ts";
@@ -149,7 +150,7 @@ function chunkTurns(
       return { texts: chunks.map((chunk) => chunk.join("\n\n")), leftOut: 0 };
   }
   const newest = fill(
-    smallest.map((text) => clip(text, size.tokens * 2)),
+    smallest.map((text) => truncate(text, size.tokens * 2)),
     size.tokens,
   ).slice(-size.count);
   const kept = newest.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -159,7 +160,7 @@ function chunkTurns(
 /** A truncated or unstructured answer is used only together with an extract, each with half of the budget. */
 function beside(text: string, input: SummariseInput, redact: (text: string) => string): string {
   const half = Math.floor(input.budget / 2);
-  return redact(`${clipLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
+  return redact(`${truncateLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
 }
 
 async function askOnce(pass: Pass, input: SummariseInput, text: string): Promise<Verdict> {
@@ -200,7 +201,7 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
   const window = await readWindow(side);
   const pass = new Pass(summariser, input, window);
   const finish = (body: string, method: Summary["method"]): Summary => ({
-    body: clipLines(body, Math.ceil(input.budget * 1.3)),
+    body: truncateLines(body, Math.ceil(input.budget * 1.3)),
     method,
     modelCalls: pass.calls,
     problem: pass.problem,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { longConversation } from "../../../test/kit/long-conversation.ts";
 import { answer, sideModel, workingSummariser } from "../../../test/kit/summarisers.ts";
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
 import { passBudget, summaryBudget, thresholdTokens } from "./budget.ts";
 import { SummaryEngine } from "./summary-engine.ts";
@@ -10,7 +10,7 @@ import { SUMMARY_TAG } from "./summary-message.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
 const said = (content: string): Message => ({ role: "assistant", content });
-const all = (messages: readonly Message[]) => messages.map((message) => textOf(message.content)).join("\n");
+const all = (messages: readonly Message[]) => messages.map((message) => contentText(message.content)).join("\n");
 
 /** Talk only: nothing to prune, so a summary is needed. */
 function talk(rounds: number, words = 120): Message[] {
@@ -55,7 +55,7 @@ test("the middle becomes one summary; head and tail are the same objects", async
   expect(outcome.messages[0]).toBe(messages[0]);
   expect(outcome.messages[1]).toBe(messages[1]);
   expect(outcome.messages.at(-1)).toBe(messages.at(-1));
-  expect(outcome.messages.filter((message) => textOf(message.content).includes(SUMMARY_TAG))).toHaveLength(1);
+  expect(outcome.messages.filter((message) => contentText(message.content).includes(SUMMARY_TAG))).toHaveLength(1);
   expect(all(outcome.messages)).toMatch(/Turns \d+–\d+ are kept; use recall_context/);
   expect(all(outcome.messages)).toContain("--- END OF CONTEXT SUMMARY");
   expect(engine.compressionCount).toBe(1);
@@ -167,7 +167,7 @@ test("one huge output in the newest exchange is shortened, not dropped", async (
   };
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const outcome = await engine.compress([...talk(10), user("show big"), call, output], { sessionId: "s" });
-  const kept = textOf(outcome.messages.at(-1)?.content);
+  const kept = contentText(outcome.messages.at(-1)?.content);
   expect(kept).toMatch(/^START .*recall_context from 23.* END$/s);
   expect(estimateMessagesTokens(outcome.messages)).toBeLessThan(engine.thresholdTokens);
 });
@@ -199,7 +199,7 @@ test("a list with its own system message is told about the compaction once", asy
   const once = await engine.compress([system, ...talk(60)], { sessionId: "s" });
   const twice = await engine.compress([...once.messages, ...talk(60)], { sessionId: "s" });
   for (const outcome of [once, twice]) {
-    expect(textOf(outcome.messages[0]?.content).match(/\[Note: Some earlier conversation turns/g)).toHaveLength(1);
+    expect(contentText(outcome.messages[0]?.content).match(/\[Note: Some earlier conversation turns/g)).toHaveLength(1);
   }
 });
 

@@ -1,8 +1,9 @@
 // What a compaction copies verbatim, independent of the summariser: request, constraints, open todos, memory notes.
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
-import { clip, clipLines } from "../clip.ts";
+import { truncate } from "../../lib/text/truncate.ts";
+import { truncateLines } from "../truncate-lines.ts";
 import { coveredRange, type Outline, type Turn } from "./outline.ts";
 import type { Plan } from "./plan.ts";
 import { isConstraint, sentences } from "./salience.ts";
@@ -16,7 +17,7 @@ interface Todo {
 
 function todosIn(message: Message): readonly Todo[] | undefined {
   if (message.role !== "tool") return undefined;
-  const text = textOf(message.content);
+  const text = contentText(message.content);
   if (!text.includes('"todos"')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -43,7 +44,7 @@ function constraintLines(turns: readonly Turn[]): string[] {
   const lines: string[] = [];
   for (const { message } of turns) {
     if (message.role !== "user") continue;
-    for (const sentence of sentences(textOf(message.content)))
+    for (const sentence of sentences(contentText(message.content)))
       if (isConstraint(sentence)) lines.push(`- "${sentence}"`);
   }
   return lines;
@@ -74,12 +75,12 @@ function newestLines(lines: readonly string[], tokens: number): string {
 function verbatimSections(input: VerbatimInput): Section[] {
   const { previous, tokens } = input;
   const request =
-    input.firstUser === undefined ? sectionText(previous, VERBATIM.request) : textOf(input.firstUser.content);
+    input.firstUser === undefined ? sectionText(previous, VERBATIM.request) : contentText(input.firstUser.content);
   const words = [...sectionText(previous, VERBATIM.words).split("\n"), ...constraintLines(input.middle)];
   const todos = openTodos(input.middle) ?? sectionText(previous, VERBATIM.todos);
   const memory = input.carry.trim() || sectionText(previous, VERBATIM.memory);
   return [
-    { heading: VERBATIM.request, text: clip(request, Math.max(400, tokens * 2)) },
+    { heading: VERBATIM.request, text: truncate(request, Math.max(400, tokens * 2)) },
     {
       heading: VERBATIM.words,
       text: newestLines(
@@ -87,8 +88,8 @@ function verbatimSections(input: VerbatimInput): Section[] {
         Math.floor(tokens * 0.5),
       ),
     },
-    { heading: VERBATIM.todos, text: clipLines(todos, Math.floor(tokens * 0.4)) },
-    { heading: VERBATIM.memory, text: clipLines(memory, Math.floor(tokens * 0.5)) },
+    { heading: VERBATIM.todos, text: truncateLines(todos, Math.floor(tokens * 0.4)) },
+    { heading: VERBATIM.memory, text: truncateLines(memory, Math.floor(tokens * 0.5)) },
   ];
 }
 

@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { OpenedGateway } from "../../app/open-gateway.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { DeliveryTarget } from "../../core/job.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -52,7 +52,7 @@ export class Gateway {
   readonly directory: Directory;
   readonly #background = new Background(
     () => this.#present(),
-    (row) => this.#chat(sessionKey(row.event.source, this.#present().keyRules))?.beside(row) ?? nobody,
+    (row) => this.#chat(sessionKey(row.event.source, this.#present().keyRules))?.beside(row) ?? absentHuman,
   );
   readonly #processes = new ProcessNotifier(
     () => this.#present(),

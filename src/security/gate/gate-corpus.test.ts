@@ -1,7 +1,7 @@
 // The gate blocks every bypass attempt of the corpus and lets everyday commands pass.
 import { describe, expect, it } from "vitest";
 import type { GateContext, Intent } from "../../core/gate.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
 
@@ -18,7 +18,7 @@ const open = (policy = {}) =>
 const context: GateContext = {
   sessionId: "s",
   toolName: "terminal",
-  human: nobody,
+  human: absentHuman,
   tainted: false,
   signal: new AbortController().signal,
 };

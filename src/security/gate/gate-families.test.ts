@@ -1,6 +1,6 @@
 // Families of indirect execution, and the everyday commands that their rules must allow.
 import { expect, it } from "vitest";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
 
@@ -362,7 +362,7 @@ async function allowed(commands: readonly string[], yolo = false): Promise<strin
       policy: () => ({ ...DEFAULT_GATE_POLICY, yolo }),
     });
     const signal = new AbortController().signal;
-    const context = { sessionId: "s", toolName: "terminal", human: nobody, tainted: false, signal };
+    const context = { sessionId: "s", toolName: "terminal", human: absentHuman, tainted: false, signal };
     const verdict = await gate.check({ kind: "command", command, cwd, backend: "local", workspace: cwd }, context);
     if (verdict.allowed) passed.push(command);
   }

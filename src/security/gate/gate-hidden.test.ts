@@ -1,7 +1,7 @@
 // More hidden commands and more ordinary ones: each kind of wrapper, interpreter and spelling once.
 import { expect, it } from "vitest";
 import type { GateContext } from "../../core/gate.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
 
@@ -11,7 +11,7 @@ const cwd = "/home/ada/project";
 const context: GateContext = {
   sessionId: "s",
   toolName: "terminal",
-  human: nobody,
+  human: absentHuman,
   tainted: false,
   signal: new AbortController().signal,
 };

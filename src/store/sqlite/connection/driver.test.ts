@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function codeOf(action: () => unknown): string | undefined {
+function catchCode(action: () => unknown): string | undefined {
   try {
     action();
   } catch (error) {
@@ -53,12 +53,12 @@ it("searches words and trigrams", () => {
 it("errors carry SQLite's symbolic code", () => {
   db.pragma("foreign_keys = ON");
   db.exec("CREATE UNIQUE INDEX u ON t(v); INSERT INTO t (v) VALUES (1)");
-  expect(codeOf(() => db.exec("SELCT"))).toBe("SQLITE_ERROR");
-  expect(codeOf(() => db.prepare("INSERT INTO c VALUES (?)").run(5))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
-  expect(codeOf(() => db.prepare("INSERT INTO t (v) VALUES (?)").run(1))).toMatch(/^SQLITE_CONSTRAINT/);
-  expect(codeOf(() => openDatabase(join(dir, "none.db"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
+  expect(catchCode(() => db.exec("SELCT"))).toBe("SQLITE_ERROR");
+  expect(catchCode(() => db.prepare("INSERT INTO c VALUES (?)").run(5))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
+  expect(catchCode(() => db.prepare("INSERT INTO t (v) VALUES (?)").run(1))).toMatch(/^SQLITE_CONSTRAINT/);
+  expect(catchCode(() => openDatabase(join(dir, "none.db"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
   const reader = openDatabase(path, { readOnly: true });
-  expect(codeOf(() => reader.exec("DELETE FROM t"))).toMatch(/^SQLITE_READONLY/);
+  expect(catchCode(() => reader.exec("DELETE FROM t"))).toMatch(/^SQLITE_READONLY/);
   reader.close();
   expect(sqliteCode(new Error("database is locked"))).toBeUndefined();
 });

@@ -25,7 +25,7 @@ function pollPause(waitedMs: number): number {
 /** The manners of one connection towards the other users of its file. */
 export class LockRetry {
   readonly #path: string;
-  #lastMet = Number.NEGATIVE_INFINITY;
+  #lastConflictAt = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
     this.#path = path;
@@ -41,11 +41,11 @@ export class LockRetry {
           return body();
         } catch (error) {
           if (!isLocked(error)) throw error;
-          this.#lastMet = performance.now();
-          if (this.#lastMet > deadline && attempt === ATTEMPTS) throw lockedError(this.#path, error);
+          this.#lastConflictAt = performance.now();
+          if (this.#lastConflictAt > deadline && attempt === ATTEMPTS) throw lockedError(this.#path, error);
         }
-        if (this.#lastMet > deadline) break;
-        await sleep(pollPause(this.#lastMet - start));
+        if (this.#lastConflictAt > deadline) break;
+        await sleep(pollPause(this.#lastConflictAt - start));
       }
       await sleep(between(PAUSE_MIN_MS, PAUSE_MAX_MS));
     }
@@ -53,7 +53,7 @@ export class LockRetry {
 
   /** A breath before a write while others are about: without it the last winner wins again and again. */
   async yieldToOthers(): Promise<void> {
-    if (performance.now() - this.#lastMet < CROWDED_MS) await sleep(1);
+    if (performance.now() - this.#lastConflictAt < CROWDED_MS) await sleep(1);
   }
 }
 
