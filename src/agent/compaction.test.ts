@@ -1,4 +1,4 @@
-// Compaction inside a conversation: when it happens, what moves along, and when nothing may change.
+// Compaction inside a conversation: when it runs, what is carried over, and when nothing may change.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -33,7 +33,7 @@ const compressed = (events: readonly AgentEvent[]) => events.filter((event) => e
 const usage = (input: number) => ({ input, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 });
 
 describe("before a turn", () => {
-  it("goes on in a new session with the title, the goal, the todos and the question", async () => {
+  it("continues in a new session with the title, the goal, the todos and the question", async () => {
     const todo = defineTool({
       name: "todo",
       toolset: "todo",
@@ -167,7 +167,7 @@ describe("within a turn", () => {
     expect(rows.at(-1)?.content).toBe("done");
   });
 
-  it("learns the limit from an overflow, compacts and repeats for free, at most three times", async () => {
+  it("reads the limit from an overflow error, compacts and repeats for free, at most three times", async () => {
     const failure = { kind: "context_overflow", message: "too long", limitTokens: 8_000 } as const;
     const engine = plainEngine();
     const provider = scripted([says(LONG), fails(failure), says("fits")]);
@@ -193,7 +193,7 @@ describe("within a turn", () => {
     expect(stubborn.asked).toHaveLength(4);
   });
 
-  it("tells the person of the pressure once, and the model never", async () => {
+  it("notifies the user of a nearly full window once, and never the model", async () => {
     const engine = plainEngine({ threshold: 1_000 });
     const provider = scripted([says("ok", { usage: usage(900) })]);
     const conversation = await openConversation(bench.parts({ engine, provider }));
@@ -203,8 +203,8 @@ describe("within a turn", () => {
   });
 });
 
-describe("an engine or memory with wishes and faults", () => {
-  it("hands the memory's text to the summary", async () => {
+describe("engines and memory providers", () => {
+  it("the text of the memory provider becomes part of the summary", async () => {
     const engine = plainEngine();
     let carried: string | undefined;
     const compress = engine.compress.bind(engine);
@@ -220,7 +220,7 @@ describe("an engine or memory with wishes and faults", () => {
     expect(carried).toBe("The user's name is Ada.");
   });
 
-  it("goes on when the engine throws", async () => {
+  it("the turn continues when the engine throws", async () => {
     const engine = plainEngine({ threshold: 10 });
     engine.compress = async () => {
       throw new Error("plugin bug");
@@ -234,8 +234,8 @@ describe("an engine or memory with wishes and faults", () => {
   });
 });
 
-describe("an engine that breaks over the end of a session", () => {
-  it("does not keep a conversation from closing, nor others from hearing of it", async () => {
+describe("an engine that throws at the end of a session", () => {
+  it("does not prevent closing, and hooks still run", async () => {
     const engine = plainEngine();
     engine.onSessionEnd = async () => {
       throw new Error("plugin bug");

@@ -1,4 +1,4 @@
-// kill -9 in the middle of turns: nothing acknowledged is lost and the conversation goes on.
+// kill -9 in the middle of turns: nothing acknowledged is lost and the conversation continues.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -30,7 +30,7 @@ function start(mode: string, sessionId: string): { child: ChildProcess; said: ()
   return { child, said: () => text };
 }
 
-/** Waits until the child has said enough, then kills it without warning. */
+/** Waits until the child has printed enough, then kills it. */
 async function killAfter(run: { child: ChildProcess; said: () => string }, enough: (said: string) => boolean) {
   const gone = once(run.child, "exit");
   while (!enough(run.said())) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -73,7 +73,7 @@ describe("a killed process", () => {
     }
   });
 
-  it("tells the parent what became of a subagent, once", async () => {
+  it("reports the partial result of a subagent to the parent, once", async () => {
     const id = "20260101_000009_abcdef";
     await killAfter(start("delegate", id), (said) => said.includes("delegated"));
     const provider = scripted([says("I see")]);

@@ -109,7 +109,7 @@ export class ReplyReader {
     const failure: Failure = {
       kind: "content_filter",
       message: "The provider's content filter blocked the answer.",
-      hint: "Say it in other words, or choose another model with `hermes model`.",
+      hint: "Rephrase the message, or choose another model with `hermes model`.",
     };
     return { kind: "failed", failure, text: "" };
   }
@@ -189,14 +189,14 @@ export class ReplyReader {
     }
     const failure: Failure = {
       kind: "unknown",
-      message: "The model kept answering with nothing.",
+      message: "The model returned only empty replies.",
       hint: "Send the message again, or choose another model with `hermes model`.",
     };
     return { kind: "failed", failure, text: EMPTY_TEXT };
   }
 }
 
-/** Text that came with nothing but housekeeping calls was the answer. */
+/** Text of a reply that has only housekeeping calls is the answer. */
 function answerBeforeHousekeeping(log: readonly Message[], tools: ResolvedTools): string | undefined {
   let index = log.length - 1;
   while (index >= 0 && log[index]?.role === "tool") index--;

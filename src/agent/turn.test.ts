@@ -60,14 +60,14 @@ describe("the length limit", () => {
     expect(provider.asked.map((request) => request.maxOutputTokens)).toEqual([100_000, 100_000]);
   });
 
-  it("gives up after three continuations with what there is", async () => {
+  it("stops after three continuations with the partial answer", async () => {
     const { end, events, provider } = await run([says("x", { finishReason: "length" })]);
     expect(end).toMatchObject({ end: "done", text: "xxxx" });
     expect(provider.asked).toHaveLength(4);
     expect(events.some((event) => event.type === "notice" && event.level === "warning")).toBe(true);
   });
 
-  it("says so when thinking used it all up", async () => {
+  it("reports that reasoning used the whole limit", async () => {
     const { end } = await run([says("", { finishReason: "length", reasoning: "hmm" })]);
     expect(end.end).toBe("failed");
     expect(end.failure?.hint).toContain("reasoning_effort");
@@ -104,7 +104,7 @@ describe("empty replies", () => {
     expect(provider.asked[2]?.messages.at(-2)).toMatchObject({ content: "(empty)" });
   });
 
-  it("asks again after bare reasoning, then plainly, then stops", async () => {
+  it("asks again after a reply with only reasoning, then without a hint, then stops", async () => {
     const { end, texts, provider } = await run([says("", { reasoning: "thinking" })]);
     expect(end).toMatchObject({ end: "failed", text: "(empty)" });
     expect(provider.asked).toHaveLength(1 + 2 + 3);
@@ -121,12 +121,12 @@ describe("empty replies", () => {
 
   it("uses text that was streamed although the message came empty", async () => {
     const odd: Reply = async function* (request, signal) {
-      yield { type: "text", text: "seen by the person" };
+      yield { type: "text", text: "seen by the user" };
       yield* says("")(request, signal);
     };
     const { end, texts } = await run([odd]);
-    expect(end).toMatchObject({ end: "done", text: "seen by the person" });
-    expect(texts).toEqual(["go", "seen by the person"]);
+    expect(end).toMatchObject({ end: "done", text: "seen by the user" });
+    expect(texts).toEqual(["go", "seen by the user"]);
   });
 });
 
@@ -180,8 +180,8 @@ describe("calls that cannot run", () => {
   });
 });
 
-describe("trouble behind the provider", () => {
-  it("is passed on: retries, fallbacks and voided text", async () => {
+describe("retries of the provider", () => {
+  it("are reported as events: retries, fallbacks and invalid text", async () => {
     const failure = { kind: "rate_limit", message: "slow down" } as const;
     const other = { ...IDENTITY, model: "script-2" };
     const bumpy: Reply = async function* (request, signal) {
@@ -244,7 +244,7 @@ describe("the budget", () => {
     ]);
   });
 
-  it("stops a loop when the guard is told to", async () => {
+  it("stops a loop when the guard is configured to", async () => {
     const { end, provider, stored } = await run([uses([call("look")])], {
       tools: [tool("look")],
       settings: { guard: { hardStop: true } },
@@ -257,7 +257,7 @@ describe("the budget", () => {
 });
 
 describe("failed file changes", () => {
-  it("are told below the answer and not stored, unless they were put right", async () => {
+  it("are listed below the answer and not stored, unless they were repaired", async () => {
     let works = false;
     const write = defineTool({
       ...tool("write_file"),

@@ -200,7 +200,7 @@ async function openPrepared(
   };
 }
 
-/** Brings the state of the tools in line with the stored messages, and loads the skills of the options. */
+/** Restores the state of the tools from the stored messages, and loads the skills of the options. */
 async function restore(
   deps: ConversationDeps,
   options: ConversationOptions,

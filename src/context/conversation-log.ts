@@ -1,4 +1,4 @@
-// The whole conversation behind a session: the rows of every session it grew out of, each original once, numbered.
+// The whole conversation of a session: the messages of all sessions in its compaction chain, each once, numbered.
 import type { Content, Message } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
 import type { MessageRow, SessionIndex, SessionLog } from "../core/session.ts";

@@ -20,7 +20,7 @@ test("hygiene starts at 85 % of the window and at four messages", () => {
   expect(needsHygiene({ ...state, messages: talk(400), contextLength: 1_000_000 })).toBe(true);
 });
 
-test("hygiene hands back a shorter list and leaves the given one alone", async () => {
+test("hygiene returns a shorter list and does not change its input", async () => {
   const messages = talk(60);
   const copy = structuredClone(messages);
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });

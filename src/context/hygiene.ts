@@ -36,7 +36,7 @@ export interface HygieneResult {
   readonly warning?: string | undefined;
 }
 
-/** Compacts when needed and hands the result back; null when there is nothing to do or nothing was gained. */
+/** Compacts when needed and returns the result; null when there is nothing to do or nothing was gained. */
 export async function runHygiene(
   engine: ContextEngine,
   state: HygieneState,

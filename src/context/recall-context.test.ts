@@ -24,7 +24,7 @@ const talk = (count: number, tag: string): Message[] =>
     content: `${tag} ${index + 1} ${"filler ".repeat(60)}`,
   }));
 
-/** Two compactions: three sessions in a chain, whose turns are numbered through. */
+/** Two compactions: three sessions in a chain with consecutive turn numbers. */
 async function compactedTwice() {
   const store = new LogStore();
   const engine = new SummaryEngine({ contextLength: 8_192, side: workingSummariser() });
@@ -42,7 +42,7 @@ async function compactedTwice() {
   return store;
 }
 
-test("turn numbers run through the whole conversation and count every original once", async () => {
+test("turns are numbered over the whole conversation and counted once", async () => {
   const store = await compactedTwice();
   for (const [number, start] of [
     [7, "alpha 7 "],
@@ -80,7 +80,7 @@ test("search finds compacted turns once, by some of the words too, and ids expan
   expect(expanded.turns[0].turn).toBe(33);
 });
 
-test("answers are bounded and say how to go on", async () => {
+test("answers are bounded and say how to continue", async () => {
   const store = await compactedTwice();
   const page = await ask(store, "s2", { from: 1 });
   expect(JSON.stringify(page).length).toBeLessThan(16_000);

@@ -1,4 +1,4 @@
-// What slash commands get and may ask for in a chat.
+// The context of slash commands in a chat, and the actions they may request.
 import type { ApprovalChoice } from "./human.ts";
 import type { Source } from "./platform.ts";
 
@@ -27,7 +27,7 @@ export type GatewayRequest =
   | { readonly kind: "restart" }
   | { readonly kind: "list-platforms" }
   | { readonly kind: "pause-platform" | "resume-platform"; readonly platform: string }
-  /** Starts a task beside the chat; without a task, lists those that run. */
+  /** Starts a background task; without a task, lists the running ones. */
   | { readonly kind: "background"; readonly task: string }
   | { readonly kind: "topic"; readonly args: string }
   | { readonly kind: "voice"; readonly args: string };

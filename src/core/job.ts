@@ -1,7 +1,7 @@
 // Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the delivery of results.
 import type { MediaRequest } from "./outgoing-media.ts";
 
-/** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
+/** `tz` is the IANA time zone of a cron expression; without it the configured zone applies. */
 export type Schedule =
   | { readonly kind: "once"; readonly run_at: string; readonly display: string }
   | { readonly kind: "interval"; readonly minutes: number; readonly display: string }
@@ -60,7 +60,7 @@ export interface Job {
   readonly counted_run?: number | undefined;
 }
 
-/** `running` is open; every other state is an end, and a row gets exactly one. */
+/** Every state except `running` is final; a row gets exactly one final state. */
 export type RunState = "running" | "ran" | "caught_up" | "failed" | "skipped" | "abandoned";
 export type RunEnd = Exclude<RunState, "running">;
 

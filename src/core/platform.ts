@@ -44,8 +44,8 @@ export interface ButtonPress {
 }
 
 /**
- * Something that arrived. `account`, the chat and `messageId` are its key: the same key is handled once, however often
- * the platform delivers it. Plain JSON, because it is kept on disk until it is done.
+ * A received message or other event. `account`, the chat and `messageId` are its key: an event that the platform
+ * delivers several times is handled once. Plain JSON, because it is stored on disk until it is done.
  */
 export interface InboundEvent {
   /** The bot account that received it: two bots in one chat are two keys. */
@@ -68,7 +68,7 @@ export interface InboundEvent {
   readonly backfill?: string | undefined;
   /** Skills to load when this opens a new session. */
   readonly autoSkills?: readonly string[] | undefined;
-  /** Text for the model about this one place (a channel's own prompt). */
+  /** Text for the model about this chat, for example the prompt of a channel. */
   readonly channelPrompt?: string | undefined;
   /** The transport has checked the sender (a signed webhook): no allow-list applies. */
   readonly authenticated?: boolean | undefined;
@@ -83,7 +83,7 @@ export interface Button {
   readonly data: string;
 }
 
-/** Where a message goes. */
+/** The target of a message. */
 export interface Destination {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -223,7 +223,7 @@ export interface PlatformContext {
   lost(reason: string, options?: { readonly fatal?: boolean | undefined }): void;
   /** Unix milliseconds. */
   now(): number;
-  /** Fires when the gateway stops or gives this connection up. */
+  /** Fires when the gateway stops or closes this connection. */
   readonly signal: AbortSignal;
   /** Delivers text somewhere else through the outbox: `telegram`, `telegram:ID`, `telegram:ID:THREAD`. */
   deliver(target: string, text: string, key: string): Promise<void>;
@@ -255,7 +255,7 @@ export interface PlatformCapabilities {
   readonly media: readonly MediaKind[];
 }
 
-/** Text in, text out, and nothing else. */
+/** Capabilities of a platform that only receives and sends text. */
 export const PLAIN_CAPABILITIES: PlatformCapabilities = {
   edit: false,
   delete: false,
@@ -285,7 +285,7 @@ export interface Platform {
   readonly homeVariable?: string | undefined;
   /** Messages to one chat that may leave in a second, and to all chats together. */
   readonly rate?: { readonly perChat: number; readonly total: number };
-  /** May it be connected with these settings? The reason names what is missing. */
+  /** Whether it can be connected with these settings; the reason names what is missing. */
   enabled(context: Pick<PlatformContext, "setting" | "section">): Availability;
   /** Resolves when messages can be received; rejects with a UserError for settings that cannot work. */
   connect(context: PlatformContext): Promise<PlatformConnection>;

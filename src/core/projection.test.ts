@@ -23,7 +23,7 @@ const result = (id: string, content = "ok"): Message => ({
 });
 const roles = (messages: readonly Message[]) => messages.map((message) => message.role).join(" ");
 
-test("a sound log is passed on as the same objects", () => {
+test("a valid log is returned as the same objects", () => {
   const log = [user("a"), assistant(null, "1", "2"), result("1"), result("2"), assistant("done"), user("b")];
   const projected = projectMessages(log);
   expect(projected).toEqual(log);
@@ -64,7 +64,7 @@ test("users in a row are joined with a blank line, images kept", () => {
   ).toEqual([{ role: "user", content: [{ type: "text", text: "a\n\nb" }, image, { type: "text", text: "c" }] }]);
 });
 
-test("reasoning-only answers vanish and the questions around them join", () => {
+test("answers with only reasoning are removed and the questions around them joined", () => {
   const thought: Message = { role: "assistant", content: "", reasoning: "hm" };
   expect(projectMessages([user("a"), thought, user("b")])).toEqual([user("a\n\nb")]);
 });
@@ -158,7 +158,7 @@ const anyMessage = fc.oneof(
   fc.record({ role: fc.constantFrom("session_meta", "system", "function"), content: anyContent }),
 );
 
-test("whatever the log, the projection is paired, ordered, non-empty and stable", () => {
+test("for any log, the projection is paired, ordered, non-empty and stable", () => {
   fc.assert(
     fc.property(fc.array(anyMessage, { maxLength: 25 }), (log) => {
       const projected = projectMessages(log as unknown as Message[]);

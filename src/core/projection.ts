@@ -1,4 +1,4 @@
-// The one function that turns a stored log, however damaged, into messages that every wire dialect accepts.
+// The one function that turns a stored log, even a damaged one, into messages that every API accepts.
 import type { AssistantMessage, Content, ContentPart, Message, ToolCall, ToolMessage } from "./message.ts";
 import { wellFormed, wellFormedDeep } from "./well-formed.ts";
 
@@ -266,7 +266,7 @@ function buildResult(slot: CallSlot): ToolMessage {
 /**
  * Messages for a request, from any log: every call is followed by exactly its results, ids are unique, arguments are
  * JSON objects, contents are not empty, the first message is the user's and the last is not the assistant's. Text of
- * the user is never dropped. Messages that need no change are passed on as the same objects; projecting a projection
+ * the user is never dropped. Messages that need no change are returned as the same objects; projecting a projection
  * changes nothing.
  */
 export function projectMessages(log: readonly Message[]): Message[] {

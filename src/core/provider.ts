@@ -48,7 +48,7 @@ export type ModelEvent =
   | { readonly type: "tool_call_started"; readonly name: string }
   | { readonly type: "retrying"; readonly failure: Failure; readonly attempt: number; readonly inMs: number }
   | { readonly type: "fallback"; readonly from: ModelIdentity; readonly to: ModelIdentity; readonly failure: Failure }
-  /** Text streamed so far is void: the answer starts over. */
+  /** The text streamed so far is invalid: the answer is streamed again from the start. */
   | { readonly type: "restarted" }
   | { readonly type: "done"; readonly response: ModelResponse }
   /** `partial` is what had arrived before the end, when there was any. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { measure, splitText } from "./split-text.ts";
 
 describe("splitText", () => {
-  it("leaves short text alone and numbers the parts of long text", () => {
+  it("does not change short text, and numbers the parts of long text", () => {
     expect(splitText("hello", { max: 10, unit: "utf16" })).toEqual(["hello"]);
     const parts = splitText(`${"word ".repeat(60)}`, { max: 100, unit: "utf16" });
     expect(parts[0]).toMatch(/ \(1\/\d+\)$/);
@@ -15,7 +15,7 @@ describe("splitText", () => {
     const parts = splitText(`before\n\`\`\`python\n${"x = 1\n".repeat(50)}\`\`\`\nafter`, { max: 120, unit: "utf16" });
     expect(parts.length).toBeGreaterThan(2);
     for (const part of parts) expect((part.match(/```/g) ?? []).length % 2).toBe(0);
-    // Behind the fence the number would keep the block open.
+    // After the fence, the number would keep the block open.
     expect(parts[0]).toMatch(/\n```\n\(1\/\d+\)$/);
     expect(parts[1]).toMatch(/^```python\n/);
   });

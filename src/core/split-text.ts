@@ -58,7 +58,7 @@ export function splitText(text: string, rules: SplitRules): string[] {
   const parts: string[] = [];
   let rest = text;
   while (measure(rest, rules.unit) > rules.max - COUNTER) {
-    // An open block costs a closing fence here and its opening line in the next part.
+    // An open block needs a closing fence here and its opening line in the next part.
     const room = { ...rules, max: Math.max(rules.max - COUNTER - 4, 1) };
     const cut = cutAt(rest, fitting(rest, room));
     const part = rest.slice(0, cut);
@@ -66,12 +66,12 @@ export function splitText(text: string, rules: SplitRules): string[] {
     parts.push(fence ? `${part.trimEnd()}\n${fence.replace(/[^`~].*$/, "")}` : part.trimEnd());
     const tail = rest.slice(cut).replace(/^[ \n]/, "");
     const next = fence ? `${fence}\n${tail}` : tail;
-    // A fence line longer than the room would never come to an end.
+    // A fence line longer than the limit would make this loop endless.
     rest = next.length < rest.length ? next : tail;
   }
   if (rest.trim() !== "") parts.push(rest);
   if (parts.length === 1) return parts;
-  // A fence with anything behind it closes no block.
+  // A fence that is followed by text does not close a block.
   return parts.map(
     (part, index) => `${part}${/(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(part) ? "\n" : " "}(${index + 1}/${parts.length})`,
   );

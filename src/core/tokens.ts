@@ -7,7 +7,7 @@ import type { ToolSchema } from "./provider.ts";
 export const IMAGE_TOKENS = 1_500;
 const MESSAGE_OVERHEAD = 4;
 
-/** Latin text and code spend about one token in four characters, Greek to Arabic one in two, Indic, Thai and CJK more. */
+/** Latin text and code need about one token for four characters, Greek to Arabic one for two, Indic, Thai and CJK more. */
 export function estimateTextTokens(text: string): number {
   let middle = 0;
   let wide = 0;

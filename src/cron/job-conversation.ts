@@ -27,7 +27,7 @@ export interface JobMessage {
   readonly tainted: boolean;
 }
 
-/** For `approvals.cron_mode: approve`. Requests that come from tainted text are denied all the same. */
+/** For `approvals.cron_mode: approve`. Requests that come from tainted text are still denied. */
 const approvingHuman: Human = {
   ...absentHuman,
   present: true,

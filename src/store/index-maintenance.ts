@@ -36,7 +36,7 @@ export class IndexMaintenance {
   #schedule(delay: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void this.#tick(), delay);
-    // A process that has nothing else to do may leave; the next one continues.
+    // Does not keep the process alive; the next process continues.
     this.#timer.unref();
   }
 

@@ -1,4 +1,4 @@
-// Clean-up that takes several transactions: pruning, ghosts, the automatic run, vacuum.
+// Clean-up that takes several transactions: pruning, empty sessions, the automatic run, vacuum.
 
 import type { OnProgress } from "../core/session.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -10,7 +10,7 @@ import { deleteSessions, findPrunable, stillEnded } from "./sqlite/delete.ts";
 import { findGhostSessions } from "./sqlite/sessions.ts";
 import { removeTranscriptFiles } from "./transcript-files.ts";
 
-/** Small enough that other writers hardly notice. */
+/** Small enough not to delay other writers noticeably. */
 const SESSIONS_PER_STEP = 40;
 
 export interface PruneOptions {
@@ -51,7 +51,7 @@ export async function pruneGhosts(connection: Connection, sessionsDir?: string):
   return deleteInSteps(connection, await connection.read(findGhostSessions), sessionsDir ? { sessionsDir } : {});
 }
 
-/** Gives the space of deleted rows back to the disk. */
+/** Returns the space of deleted rows to the file system. */
 export async function vacuum(connection: Connection): Promise<void> {
   await connection.exclusive((db) => {
     db.pragma("wal_checkpoint(TRUNCATE)");

@@ -34,7 +34,7 @@ function response(id: string): StoredResponse {
   };
 }
 
-it("gives back what was put, also after it was opened again", () => {
+it("returns what was stored, also after it was opened again", () => {
   store.put(response("resp_1"), "kitchen");
   store.close();
   store = openResponseStore(path, () => clock++);
@@ -45,7 +45,7 @@ it("gives back what was put, also after it was opened again", () => {
   expect(store.findNewest("kitchen")).toBeNull();
 });
 
-it("forgets the answers that nobody asked for longest", () => {
+it("deletes the least recently used answers", () => {
   for (let index = 0; index < 100; index++) store.put(response(`resp_${index}`), `talk-${index}`);
   expect(store.get("resp_0")).not.toBeNull();
   store.put(response("resp_new"));

@@ -2,7 +2,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes `<id>.json`, `<id>.jsonl`, `session_<id>.json` and `request_dump_<id>_*.json`. What is missing or held is left. */
+/** Removes `<id>.json`, `<id>.jsonl`, `session_<id>.json` and `request_dump_<id>_*.json`. Missing and locked files are skipped. */
 export async function removeTranscriptFiles(sessionsDir: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const names = await readdir(sessionsDir).catch(() => []);

@@ -1,4 +1,4 @@
-// Delegation: every subagent has exactly one end, keeps to its limits, and its spend counts.
+// Delegation: every subagent ends exactly once, respects its limits, and its cost is counted.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -99,7 +99,7 @@ async function delegate(
 }
 
 describe("delegate_task", () => {
-  it("brings back one result a task, in order, and counts the spend", async () => {
+  it("returns one result per task, in order, and counts the cost", async () => {
     const tasks = [{ goal: "one", context: "know this" }, { goal: "two" }];
     const { answer, specs, hooked, told, end, conversation } = await delegate({ tasks: JSON.stringify(tasks) }, [
       uses([call("read_file", { path: "a" })]),
@@ -151,7 +151,7 @@ describe("delegate_task", () => {
     expect((await delegate({}, [says("y")])).answer.error).toContain("goal");
   });
 
-  it("stops a child at its time limit with what it had, after signs of life", async () => {
+  it("stops a child at its time limit with its partial result, after progress messages", async () => {
     const { answer, events } = await delegate(
       { goal: "slow" },
       [uses([call("read_file")], { text: "So far: 20." }), hangs()],
@@ -190,7 +190,7 @@ describe("delegate_task", () => {
     expect((await bench.store.getConversation(childSession)).at(-1)).toMatchObject({ content: "thinking" });
   });
 
-  it("tells of files that the parent had read and a child has changed", async () => {
+  it("reports files that the parent had read and a child has changed", async () => {
     const { answer } = await delegate({ goal: "change" }, [uses([call("write_file", { path: "a.txt" })]), says("ok")], {
       before: [uses([call("read_file", { path: "a.txt" })])],
     });

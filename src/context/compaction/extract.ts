@@ -11,7 +11,7 @@ import { isConstraint, salience, sentences } from "./salience.ts";
 import { modelPart, parseSections, type Section, writeSections } from "./sections.ts";
 
 const ACTIVE_TASK = "Active Task";
-/** Their form does not show whether they were handled, so they are not called open. */
+/** Requests before the last one: without a model it is unknown whether they were handled, so they are not listed as open. */
 const EARLIER = "Earlier Requests";
 
 interface Found {
@@ -114,7 +114,7 @@ export function shrinkNotes(body: string, tokens: number): string {
   return shrinkSections(parseSections(modelPart(body)), tokens);
 }
 
-/** Notes and newer notes as one: sections of the same name are joined; an older task is no longer the active one. */
+/** Merges notes with newer notes: sections of the same name are joined; an older task is no longer the active one. */
 export function mergeNotes(older: string, newer: string, tokens: number): string {
   const merged = new Map<string, string>();
   const add = (heading: string, text: string) => {
@@ -128,7 +128,7 @@ export function mergeNotes(older: string, newer: string, tokens: number): string
   return shrinkSections(sections, tokens);
 }
 
-/** What a model would have been asked to do: the earlier notes, updated with notes about the new turns. */
+/** The earlier notes, updated with notes about the new turns; used instead of the answer of a model. */
 export function extractOver(previous: string, turns: readonly Turn[], tokens: number): string {
   if (modelPart(previous) === "") return extract(turns, tokens);
   return mergeNotes(previous, extract(turns, Math.floor(tokens * 0.6)), tokens);

@@ -85,7 +85,7 @@ test("search names the node that holds a hit", async () => {
   expect(opened.shown[0].text).toContain("a17 ");
 });
 
-test("a new process goes on with the stored tree; a damaged file only costs the tree", async () => {
+test("a new process continues with the stored tree; with a damaged file only the tree is lost", async () => {
   const { messages, sessionId, store } = await compacted(2);
   const resumed = new LosslessEngine({ contextLength: 8_192, dir, store, side: workingSummariser() });
   await resumed.onSessionStart(sessionId, {});

@@ -1,4 +1,4 @@
-// The second context engine: a tree of summaries over the untouched log. The window shows the roots; any node opens.
+// The second context engine: a tree of summaries over the unchanged log. The window shows the roots; tools open any node.
 import type { CompressOptions, CompressOutcome, ContextEngine, EngineToolContext } from "../../core/context.ts";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { ToolSchema } from "../../core/provider.ts";
@@ -81,8 +81,8 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     const grown = await this.#grow(tree, plan.middle, { sizes, options });
     tree.fold(sizes.budget.summaryMax);
     const body = `Each heading below is a node: context_expand shows what is inside it, context_search finds words in all of it.\n\n${tree.render(sizes.budget.summaryMax - 40)}`;
-    const made = this.assembled(body, plan, view, { sizes, options });
-    const outcome = this.outcome(log, { ...grown, method: "tree", messages: made }, sizes);
+    const compacted = this.assembled(body, plan, view, { sizes, options });
+    const outcome = this.outcome(log, { ...grown, method: "tree", messages: compacted }, sizes);
     if (outcome.messages !== log) {
       await this.#files.save(options.sessionId, tree);
       this.#tree = { sessionId: options.sessionId, tree };
@@ -96,9 +96,9 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
 
   async handleToolCall(name: string, args: JsonObject, context: EngineToolContext): Promise<string> {
     const tree = await this.#loadTree(context.sessionId);
-    const place = { tree, store: this.#store, sessionId: context.sessionId };
-    if (name === "context_expand") return JSON.stringify(await expandNode(place, args));
-    if (name === "context_search") return JSON.stringify(await searchTree(place, args));
+    const treeContext = { tree, store: this.#store, sessionId: context.sessionId };
+    if (name === "context_expand") return JSON.stringify(await expandNode(treeContext, args));
+    if (name === "context_search") return JSON.stringify(await searchTree(treeContext, args));
     return JSON.stringify({ error: `Unknown tool: ${name}` });
   }
 
@@ -148,7 +148,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
   }
 }
 
-/** A session that another engine compacted before, or whose tree is gone: its summary becomes the first node. */
+/** A session that another engine compacted before, or whose tree is missing: its summary becomes the first node. */
 function adoptSummary(tree: SummaryTree, previous: FoundSummary): void {
   tree.addLeaf(previous.range ?? { from: 1, to: 1 }, modelPart(previous.body));
 }

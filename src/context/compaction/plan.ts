@@ -57,7 +57,7 @@ function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): numb
   return system;
 }
 
-/** Goes backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
+/** Walks backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
 function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; hard: number; last: number }): number {
   let start = groupStart(turns, turns.length - 1);
   let used = countTokens(turns.slice(start));

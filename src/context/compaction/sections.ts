@@ -1,4 +1,4 @@
-// A summary as named sections: read, kept and written in order.
+// Parses and writes the named sections of a summary, in order.
 
 export interface Section {
   readonly heading: string;

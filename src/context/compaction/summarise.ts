@@ -31,7 +31,7 @@ export interface SummariseInput {
 }
 
 export interface Summariser {
-  /** Undefined when no model may be asked at all. */
+  /** Undefined when no model may be called. */
   readonly side: SideModel | undefined;
   readonly redact: (text: string) => string;
   /** For the whole pass, however many calls it makes. */
@@ -66,7 +66,7 @@ class Pass {
   readonly #summariser: Summariser;
   readonly #input: Limited;
   readonly #signal: AbortSignal;
-  /** What is asked for: less than the pass may use when the summariser's own window is small. */
+  /** Tokens that the request asks for: fewer than the pass may use when the window of the summariser is small. */
   readonly budget: number;
 
   constructor(summariser: Summariser, input: Limited, window: number) {
@@ -115,7 +115,7 @@ async function readWindow(side: SideModel | undefined): Promise<number> {
 
 interface Chunks {
   readonly texts: readonly string[];
-  /** How many of the oldest turns found no room in them. */
+  /** The number of oldest turns that did not fit. */
   readonly leftOut: number;
 }
 
@@ -134,7 +134,7 @@ function fill(texts: readonly string[], tokens: number): string[][] {
   return chunks;
 }
 
-/** At most `count` texts of `tokens`: bodies shrink until they fit; what still does not fit are the oldest turns. */
+/** At most `count` texts of `tokens`: bodies are shortened until they fit; the oldest turns that still do not fit are left out. */
 function chunkTurns(
   turns: readonly Turn[],
   redact: (text: string) => string,
@@ -158,7 +158,7 @@ function chunkTurns(
 }
 
 /** A truncated or unstructured answer is used only together with an extract, each with half of the budget. */
-function beside(text: string, input: SummariseInput, redact: (text: string) => string): string {
+function combineWithExtract(text: string, input: SummariseInput, redact: (text: string) => string): string {
   const half = Math.floor(input.budget / 2);
   return redact(`${truncateLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
 }
@@ -214,7 +214,7 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
     const verdict = await askOnce(pass, input, whole);
     if (verdict.kind === "good") return finish(verdict.text, "summary");
     pass.problem = verdict.problem;
-    if (verdict.kind === "partial") return finish(beside(verdict.text, input, redact), "extract");
+    if (verdict.kind === "partial") return finish(combineWithExtract(verdict.text, input, redact), "extract");
     if (!verdict.tooLong) return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
     chunkTokens = Math.min(Math.floor(tokens / 4), Math.ceil(estimateTextTokens(whole) / Math.max(1, pass.left)) + 200);
   }

@@ -12,7 +12,7 @@ const user = (content: string): Message => ({ role: "user", content });
 const said = (content: string): Message => ({ role: "assistant", content });
 const all = (messages: readonly Message[]) => messages.map((message) => contentText(message.content)).join("\n");
 
-/** Talk only: nothing to prune, so a summary is needed. */
+/** Text only: nothing to prune, so a summary is needed. */
 function talk(rounds: number, words = 120): Message[] {
   const messages: Message[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -74,7 +74,7 @@ test("a second pass updates the first summary and widens its range", async () =>
   expect(all(second.messages).split(SUMMARY_TAG)).toHaveLength(2);
 });
 
-test("memory notes, open todos, constraints and the request of a long run are carried word for word", async () => {
+test("memory notes, open todos, constraints and the request of a long run are copied verbatim", async () => {
   const messages: Message[] = [
     user("hello"),
     said("Hi."),
@@ -138,7 +138,7 @@ test("old outputs alone are pruned without a model", async () => {
   expect(estimateMessagesTokens(outcome.messages)).toBeLessThan(estimateMessagesTokens(messages) / 2);
 });
 
-test("what cannot shrink comes back as the same array, and the trigger rests", async () => {
+test("a log that cannot shrink is returned as the same array, and the trigger pauses", async () => {
   const messages = [user("x".repeat(60_000))];
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   for (let pass = 0; pass < 2; pass++) {
@@ -172,7 +172,7 @@ test("one huge output in the newest exchange is shortened, not dropped", async (
   expect(estimateMessagesTokens(outcome.messages)).toBeLessThan(engine.thresholdTokens);
 });
 
-test("secrets are masked on the way to the summariser and back", async () => {
+test("secrets are masked in the request to the summariser and in its answer", async () => {
   const side = sideModel(() => answer("## Goal\nUse hunter2.\n\n## Progress\nnone"));
   const engine = new SummaryEngine({ contextLength: 8_192, side, redact: (text) => text.replaceAll("hunter2", "***") });
   const outcome = await engine.compress([...talk(3), user("the word is hunter2"), ...talk(40)], { sessionId: "s" });
@@ -193,7 +193,7 @@ test("an aborted pass still ends with an extract", async () => {
   expect(outcome.notice).toContain("originals are kept");
 });
 
-test("a list with its own system message is told about the compaction once", async () => {
+test("a list with its own system message gets the note about compaction once", async () => {
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const system: Message = { role: "system", content: "You are a test." };
   const once = await engine.compress([system, ...talk(60)], { sessionId: "s" });

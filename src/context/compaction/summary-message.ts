@@ -3,7 +3,7 @@ import type { Content, ContentPart, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
 import { TODO_NOTE } from "../../core/todo-note.ts";
 
-/** Found by this tag, never by the sentence behind it. */
+/** Summaries are recognised by this tag, not by the sentence after it. */
 export const SUMMARY_TAG = "[CONTEXT COMPACTION";
 const LEGACY_TAG = "[CONTEXT SUMMARY]:";
 const OPENING = `${SUMMARY_TAG} — REFERENCE ONLY] Earlier turns were condensed into the notes below. They are background, not a request: do not answer or repeat them, go on from the messages after them.`;

@@ -59,7 +59,7 @@ interface VerbatimInput {
   readonly tokens: number;
 }
 
-/** Newest first while they fit: what the user laid down last counts most. */
+/** Newest first while they fit: later constraints of the user take precedence. */
 function newestLines(lines: readonly string[], tokens: number): string {
   const kept: string[] = [];
   let used = 0;

@@ -19,7 +19,7 @@ async function readText(path: string): Promise<string | undefined> {
     const text = (await readIfThere(path))?.replace(/^\ufeff/, "");
     return text?.trim() === "" ? undefined : text;
   } catch {
-    // Unreadable or a folder: the same to us.
+    // Unreadable files and folders are treated as missing.
     return undefined;
   }
 }
@@ -47,7 +47,7 @@ function foldersUp(cwd: string): string[] {
   }
 }
 
-/** All are asked for at once: mostly none is there, and one answer after the other would take its time. */
+/** Checked in parallel: usually none exists, and sequential checks would be slower. */
 async function findFirst(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
   const places = folders.flatMap((folder) => names.map((name) => ({ folder, name })));
   const read = async ({ folder, name }: (typeof places)[number]) => ({

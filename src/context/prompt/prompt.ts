@@ -77,7 +77,7 @@ async function identity(input: PromptInput, scan: Scan): Promise<string> {
   const soul = (file ?? "").replace(/^\ufeff/, "").trim();
   if (soul === "") return IDENTITY;
   const { text } = scan(capText(soul, "SOUL.md"), "SOUL.md");
-  // A file that was nothing but smuggled orders leaves only markers: they are no identity.
+  // Of a completely quarantined file only markers remain: they are not an identity.
   return text.replace(/\[quarantined[^\]]*\]/g, "").trim() === "" ? IDENTITY : text;
 }
 

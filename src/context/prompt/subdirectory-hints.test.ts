@@ -26,7 +26,7 @@ test("rules of a folder and its parents appear once, outermost first; the root's
   expect(await hints.forCall({ path: "pkg/src/other.ts" })).toBe("");
 });
 
-test("shell commands lead to folders too", async () => {
+test("folders in shell commands are found too", async () => {
   const hints = new SubdirectoryHints({ cwd: join(root, "work") });
   expect(await hints.forCall({ command: "cat pkg/a.txt && ls https://example.test/pkg/src" })).toContain("pkg rules");
 });

@@ -1,4 +1,4 @@
-// Project instructions of folders that the agent comes to later: shown once, with the result of the tool that led there.
+// Project instructions of folders that the agent uses later: shown once, with the result of the tool call that names the folder.
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve, sep } from "node:path";
 import { noScan, type Scan } from "../../core/scan.ts";

@@ -48,13 +48,13 @@ describe("parseEnvFile", () => {
     expect(decodeEnvFile(new TextEncoder().encode("A=é"))).toBe("A=é");
   });
 
-  it("never throws, whatever the bytes are", () => {
+  it("never throws, for any bytes", () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => parseEnvFile(decodeEnvFile(bytes)) instanceof Map));
   });
 });
 
 describe("editing", () => {
-  it("replaces in place, keeps other lines, removes doubles and line breaks", () => {
+  it("replaces in place, keeps other lines, removes duplicates and line breaks", () => {
     expect(withEnvValue("# a\nX=1\nY=2\nX=3\n", "X", "n\new")).toBe("# a\nY=2\nX=new\n");
     expect(withEnvValue("", "X", "1")).toBe("X=1\n");
     expect(withEnvValue("A=1", "X", "1")).toBe("A=1\nX=1\n");

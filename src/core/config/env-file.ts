@@ -41,7 +41,7 @@ function isQuotedWhole(value: string): boolean {
   return value.length > 1 && (quote === '"' || quote === "'") && value.endsWith(quote);
 }
 
-/** Splits a line in which an editor or a script joined several known pairs; other lines come back whole. */
+/** Splits a line in which an editor or a script joined several known pairs; other lines are returned unchanged. */
 export function splitJoinedPairs(line: string): string[] {
   const equals = line.indexOf("=");
   const name = line
@@ -92,7 +92,7 @@ export function parseEnvFile(text: string): Map<string, string> {
 
 const SECRET_ENDING = /(_API_KEY|_TOKEN|_SECRET|_KEY)$/;
 
-/** Removes non-ASCII characters that copying from a web page leaves in secrets; answers with the names it changed. */
+/** Removes non-ASCII characters that copying from a web page leaves in secrets; returns the changed names. */
 export function cleanSecrets(values: Map<string, string>): string[] {
   const changed: string[] = [];
   for (const [name, value] of values) {
@@ -106,7 +106,7 @@ export function cleanSecrets(values: Map<string, string>): string[] {
   return changed;
 }
 
-/** Quoted where the reader would otherwise cut, split or unquote it. */
+/** In quotes when the parser would otherwise truncate, split or unquote the value. */
 function quoteForFile(name: string, value: string): string {
   const line = value.replace(/[\r\n]/g, "");
   if (!/[\s#"'\\$]/.test(line) && splitJoinedPairs(`${name}=${line}`).length === 1) return line;
@@ -124,21 +124,21 @@ function explode(text: string): string[] {
   return lines.flatMap((line) => (line.trimStart().startsWith("#") ? [line] : splitJoinedPairs(line)));
 }
 
-/** The file's text with NAME set: the last line of that name is replaced, its doubles go, else a line is appended. */
+/** The file's text with NAME set: the last line of that name is replaced and the others removed; without one, a line is appended. */
 export function withEnvValue(text: string, name: string, value: string): string {
   const lines = explode(text);
   const at = lines.findLastIndex((line) => lineName(line) === name);
   const pair = `${name}=${quoteForFile(name, value)}`;
   if (at < 0) lines.push(pair);
   else lines[at] = pair;
-  const kept = lines.filter((line, index) => index === at || at < 0 || lineName(line) !== name);
-  return `${kept.join("\n")}\n`;
+  const remaining = lines.filter((line, index) => index === at || at < 0 || lineName(line) !== name);
+  return `${remaining.join("\n")}\n`;
 }
 
 /** The file's text without NAME; unchanged when it was not there. */
 export function withoutEnvValue(text: string, name: string): string {
   const lines = explode(text);
-  const kept = lines.filter((line) => lineName(line) !== name);
-  if (kept.length === lines.length) return text;
-  return kept.length === 0 ? "" : `${kept.join("\n")}\n`;
+  const remaining = lines.filter((line) => lineName(line) !== name);
+  if (remaining.length === lines.length) return text;
+  return remaining.length === 0 ? "" : `${remaining.join("\n")}\n`;
 }

@@ -13,7 +13,7 @@ export class AbsentHuman implements Human {
   readonly secret = absentHuman.secret;
   readonly #denied: ApprovalRequest[] = [];
 
-  unasked(request: ApprovalRequest): void {
+  onDenied(request: ApprovalRequest): void {
     if (!this.#denied.some(({ intent }) => intent === request.intent)) this.#denied.push(request);
   }
 

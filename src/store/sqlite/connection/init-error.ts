@@ -4,7 +4,7 @@ import { hasWalMarker } from "./journal.ts";
 
 let lastInitError: string | undefined;
 
-/** Remembered until reset; a later successful open does not clear it, because several openers may be at work. */
+/** Remembered until reset; a later successful open does not clear it, because several callers may open stores. */
 export function recordInitError(error: unknown): void {
   const type = error instanceof Error ? error.name : typeof error;
   lastInitError = `${type}: ${errorMessage(error)}`;

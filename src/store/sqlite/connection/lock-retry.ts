@@ -10,7 +10,7 @@ const PAUSE_MAX_MS = 150;
 const ATTEMPT_MS = 1000;
 const POLL_MIN_MS = 1;
 const POLL_MAX_MS = 5;
-/** A writer that had to wait this recently lets others go first. */
+/** A writer that had to wait this recently pauses before its next write. */
 const CROWDED_MS = 250;
 
 function between(min: number, max: number): number {
@@ -22,7 +22,7 @@ function pollPause(waitedMs: number): number {
   return between(POLL_MIN_MS, Math.max(POLL_MIN_MS, POLL_MAX_MS - waitedMs / 20));
 }
 
-/** The manners of one connection towards the other users of its file. */
+/** Runs transactions of one connection and retries them while another connection holds the lock. */
 export class LockRetry {
   readonly #path: string;
   #lastConflictAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,7 @@ export class LockRetry {
     }
   }
 
-  /** A breath before a write while others are about: without it the last winner wins again and again. */
+  /** A short pause before a write when other writers were active: without it the same writer could get the lock every time. */
   async yieldToOthers(): Promise<void> {
     if (performance.now() - this.#lastConflictAt < CROWDED_MS) await sleep(1);
   }

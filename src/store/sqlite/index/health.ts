@@ -92,8 +92,8 @@ function createWhatIsMissing(db: Database, plan: RebuildPlan): void {
 }
 
 /**
- * Called on every open: creates what is missing and writes down what must be indexed again. Cheap on a healthy file
- * of any size; a small file is made whole at once, a large one by later calls of `rebuildStep`.
+ * Called on every open: creates what is missing and stores what must be indexed again. Cheap on a healthy file
+ * of any size; a small index is completed at once, a large one by later calls of `rebuildStep`.
  */
 export function ensureIndex(db: Database): IndexHealth {
   if (db.readOnly) return checkIndexHealth(db);
@@ -139,7 +139,7 @@ export function rebuildIndexForMigration(db: Database, fromVersion: number): voi
   });
 }
 
-/** Takes the index out of the way of writes and marks it for a rebuild. */
+/** Disables the index, so that writes do not fail, and marks it for a rebuild. */
 export function disableIndex(db: Database, cause: unknown): void {
   const reason = cause instanceof Error ? cause.message : String(cause);
   immediate(db, () => {
@@ -150,7 +150,7 @@ export function disableIndex(db: Database, cause: unknown): void {
   });
 }
 
-/** Runs a whole write; when the index refuses it, the index is set aside and the write is done without it. */
+/** Runs a whole write; when it fails because of the index, the index is disabled and the write repeated. */
 export function guardIndex<T>(db: Database, write: () => T): T {
   try {
     return write();

@@ -1,4 +1,4 @@
-// Full-text search over every message: chooses the index that fits the query, and answers without one if it must.
+// Full-text search over every message: chooses the index that fits the query, and works without one when necessary.
 import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/session.ts";
 import { isLocked } from "../../../lib/sqlite-error.ts";
 import type { Database } from "../connection/driver.ts";
