@@ -359,7 +359,7 @@ describe("looking", () => {
     bed.now = NINE + 30 * DAY;
     await file.list();
     await ledger.history({ limit: 10 });
-    await ledger.signs();
+    await ledger.listHeartbeats();
     expect(readFileSync(join(bed.dir, "jobs.json"), "utf8")).toBe(before);
   });
 });

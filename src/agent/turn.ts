@@ -8,7 +8,7 @@ import { recordUsage } from "./record-usage.ts";
 import { runTools } from "./tools/run-tools.ts";
 import { afterModelCall, beforeModelCall, contextFromHooks } from "./turn-hooks.ts";
 import type { Turn, TurnOutcome } from "./turn-state.ts";
-import { orElse } from "./until-aborted.ts";
+import { valueOrFallback } from "./until-aborted.ts";
 
 const SUMMARY_REQUEST: Message = {
   role: "user",
@@ -36,8 +36,8 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
 /** What memory and hooks add to this turn's requests. */
 async function collectContext(turn: Turn): Promise<void> {
   const { memory, log, turns } = turn.state;
-  await orElse(memory.turnStarted(turns, turn.userText), turn.signal, undefined);
-  const recalled = await orElse(memory.recall(turn.userText, log.sessionId), turn.signal, "");
+  await valueOrFallback(memory.turnStarted(turns, turn.userText), turn.signal, undefined);
+  const recalled = await valueOrFallback(memory.recall(turn.userText, log.sessionId), turn.signal, "");
   const texts = [recalled, ...(await contextFromHooks(turn))];
   turn.transientContext = texts.filter((text) => text.trim() !== "").join("\n\n");
 }

@@ -52,7 +52,7 @@ async function resolveZone(config: Config): Promise<{ readonly zone: string; rea
 
 function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): () => Promise<string | undefined> {
   return async () => {
-    const alive = (await ledger.signs()).filter(
+    const alive = (await ledger.listHeartbeats()).filter(
       (sign) => now() - sign.tickedAt < TICKER_TIMEOUT_MS && owners.lives(sign.owner) !== "no",
     );
     const [newest] = alive;

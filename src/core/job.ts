@@ -119,7 +119,7 @@ export interface RunOutcome {
 }
 
 /** A process that runs due jobs, as of its last heartbeat. */
-export interface TickerSign {
+export interface TickerHeartbeat {
   readonly owner: string;
   readonly startedAt: number;
   readonly tickedAt: number;
@@ -155,9 +155,9 @@ export interface JobLedger {
   alertSent(id: number, deliveryError?: string): Promise<void>;
   /** Newest first. */
   history(filter: { readonly jobId?: string | undefined; readonly limit: number }): Promise<readonly JobRun[]>;
-  beat(sign: TickerSign): Promise<void>;
-  unbeat(owner: string): Promise<void>;
-  signs(): Promise<readonly TickerSign[]>;
+  recordHeartbeat(heartbeat: TickerHeartbeat): Promise<void>;
+  removeHeartbeat(owner: string): Promise<void>;
+  listHeartbeats(): Promise<readonly TickerHeartbeat[]>;
   /** Deletes ended runs and tickers that are older than `before`. */
   prune(before: number): Promise<number>;
   close(): void;

@@ -8,8 +8,6 @@ import type { SkillEntry, SkillRequest, Skills } from "../core/skill.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { SkillService } from "./skill-service.ts";
 
-const SKILL_TOOLS = ["skills_list", "skill_view", "skill_manage"];
-
 /** The skills of a home, opened when they are first needed. */
 interface LazySkills<T extends Skills = Skills> {
   open(): Promise<T>;
@@ -33,8 +31,8 @@ export async function skillsIndexFor(
   toolbox: ToolBox,
 ): Promise<string> {
   const toolNames = toolbox.schemas.map((schema) => schema.name);
-  if (options.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
   const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
+  if (options.ignoreRules === true || !toolsets.includes("skills")) return "";
   const service = await skills.open();
   return service.index({ toolNames, toolsets, platform: describeSurface(options).platform });
 }

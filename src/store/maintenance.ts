@@ -43,8 +43,8 @@ async function deleteInSteps(
 }
 
 export async function pruneSessions(connection: Connection, options: PruneOptions = {}): Promise<number> {
-  const victims = await connection.read((context) => findPrunable(context, options));
-  return deleteInSteps(connection, victims, options);
+  const prunable = await connection.read((context) => findPrunable(context, options));
+  return deleteInSteps(connection, prunable, options);
 }
 
 export async function pruneGhosts(connection: Connection, sessionsDir?: string): Promise<number> {
@@ -66,7 +66,7 @@ export interface MaintenanceOptions {
   readonly sessionsDir?: string | undefined;
 }
 
-async function vacuumOrSay(connection: Connection, notice: (text: string) => void): Promise<boolean> {
+async function tryVacuum(connection: Connection, notice: (text: string) => void): Promise<boolean> {
   try {
     await vacuum(connection);
     return true;
@@ -91,7 +91,7 @@ export async function maybeAutoPrune(
       olderThanDays: options.retentionDays ?? 90,
       sessionsDir: options.sessionsDir,
     });
-    if (pruned > 0 && (options.vacuum ?? true)) vacuumed = await vacuumOrSay(connection, notice);
+    if (pruned > 0 && (options.vacuum ?? true)) vacuumed = await tryVacuum(connection, notice);
     await connection.write(markMaintenance);
     return { skipped: false, pruned, vacuumed };
   } catch (error) {

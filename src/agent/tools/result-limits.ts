@@ -29,15 +29,15 @@ export interface SpillTarget {
 /** Text that can be paged by line: JSON on one line is laid out, overlong lines are wrapped. */
 export function pageable(text: string): string {
   if (!text.split("\n", 1)[0]?.startsWith("{") && !hasLongLine(text)) return text;
-  let laidOut = text;
+  let formatted = text;
   try {
-    laidOut = JSON.stringify(JSON.parse(text), null, 2).replaceAll("\\n", "\n").replaceAll('\\"', '"');
+    formatted = JSON.stringify(JSON.parse(text), null, 2).replaceAll("\\n", "\n").replaceAll('\\"', '"');
   } catch {
-    laidOut = text;
+    formatted = text;
   }
-  if (!hasLongLine(laidOut)) return laidOut;
+  if (!hasLongLine(formatted)) return formatted;
   const wrap = new RegExp(`(.{${MAX_LINE_CHARS}})(?=.)`, "gu");
-  return laidOut.replace(wrap, "$1\n");
+  return formatted.replace(wrap, "$1\n");
 }
 
 function hasLongLine(text: string): boolean {
@@ -110,9 +110,9 @@ export async function limitResults(
     const result = results[index];
     const size = sizes[index] ?? 0;
     if (result === undefined) continue;
-    const overOwn = size > result.maxChars;
-    const overAll = total > allowance && size > SMALLEST_SPILL && result.maxChars !== Number.POSITIVE_INFINITY;
-    if (!overOwn && !overAll) continue;
+    const exceedsLimit = size > result.maxChars;
+    const exceedsAllowance = total > allowance && size > SMALLEST_SPILL && result.maxChars !== Number.POSITIVE_INFINITY;
+    if (!exceedsLimit && !exceedsAllowance) continue;
     const content = await spill(result, target);
     contents[index] = content;
     total += contentText(content).length - size;

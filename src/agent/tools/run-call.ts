@@ -10,7 +10,7 @@ import { truncate } from "../../lib/text/truncate.ts";
 import { isForeign } from "../outside-text.ts";
 import { redactArguments, redactContent } from "../redact-message.ts";
 import type { Turn } from "../turn-state.ts";
-import { ABORTED, orElse, untilAborted } from "../until-aborted.ts";
+import { ABORTED, untilAborted, valueOrFallback } from "../until-aborted.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
@@ -158,7 +158,7 @@ async function blockedByHook(turn: Turn, prepared: PreparedCall): Promise<string
   const { hooks } = turn.state;
   if (!hooks.listens("pre_tool_call")) return undefined;
   const run = hooks.run("pre_tool_call", hookArgs(turn, prepared));
-  for (const answer of await orElse(run, turn.signal, NO_ANSWERS)) {
+  for (const answer of await valueOrFallback(run, turn.signal, NO_ANSWERS)) {
     if (isRecord(answer) && answer.action === "block") return String(answer.message ?? "A hook blocked this call.");
   }
   return undefined;
@@ -169,8 +169,9 @@ async function afterHooks(turn: Turn, prepared: PreparedCall, content: Content, 
   if (!hooks.listens("post_tool_call") && !hooks.listens("transform_tool_result")) return content;
   const duration_ms = Math.round(durationMs);
   const args = { ...hookArgs(turn, prepared), result: contentText(content), duration_ms };
-  if (hooks.listens("post_tool_call")) await orElse(hooks.run("post_tool_call", args), turn.signal, NO_ANSWERS);
-  const answers = await orElse(hooks.run("transform_tool_result", args), turn.signal, NO_ANSWERS);
+  if (hooks.listens("post_tool_call"))
+    await valueOrFallback(hooks.run("post_tool_call", args), turn.signal, NO_ANSWERS);
+  const answers = await valueOrFallback(hooks.run("transform_tool_result", args), turn.signal, NO_ANSWERS);
   return answers.find((answer) => typeof answer === "string") ?? content;
 }
 

@@ -76,8 +76,8 @@ export abstract class EngineBase {
 
   /** Records a pass; true when it saved enough to be used. */
   protected settle(before: number, after: number): boolean {
-    const worth = after <= before * (1 - MIN_SAVING);
-    if (!worth) {
+    const savedEnough = after <= before * (1 - MIN_SAVING);
+    if (!savedEnough) {
       this.#fruitless++;
       this.#restUntil = before + this.#overhead + Math.floor(this.contextLength * REST_GROWTH);
       return false;

@@ -66,7 +66,7 @@ function newest(lines: readonly string[], tokens: number): string[] {
   return kept.reverse();
 }
 
-function mostTelling(facts: Found["facts"], tokens: number): string[] {
+function mostSalient(facts: Found["facts"], tokens: number): string[] {
   const kept: Found["facts"] = [];
   const seen = new Set<string>();
   let used = 0;
@@ -92,7 +92,7 @@ export function extract(turns: readonly Turn[], tokens: number): string {
     { heading: "Progress", text: bullets(newest(found.actions, share(0.2))) },
     { heading: EARLIER, text: bullets(newest(found.requests, share(0.22))) },
     { heading: "Relevant Files", text: bullets(newest(found.files, share(0.08))) },
-    { heading: "Critical Context", text: bullets(mostTelling(found.facts, share(0.3))) },
+    { heading: "Critical Context", text: bullets(mostSalient(found.facts, share(0.3))) },
   ];
   return truncateLines(writeSections(sections), tokens);
 }
@@ -129,7 +129,7 @@ export function mergeNotes(older: string, newer: string, tokens: number): string
 }
 
 /** The earlier notes, updated with notes about the new turns; used instead of the answer of a model. */
-export function extractOver(previous: string, turns: readonly Turn[], tokens: number): string {
+export function updateExtract(previous: string, turns: readonly Turn[], tokens: number): string {
   if (modelPart(previous) === "") return extract(turns, tokens);
   return mergeNotes(previous, extract(turns, Math.floor(tokens * 0.6)), tokens);
 }

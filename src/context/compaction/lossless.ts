@@ -24,7 +24,7 @@ export interface LosslessOptions extends EngineOptions {
 /** Turns of about this many tokens share a leaf; a pass makes at most three leaves. */
 const LEAF_TOKENS = 8_000;
 
-interface Grown {
+interface GrowResult {
   readonly modelCalls: number;
   readonly problem?: string | undefined;
 }
@@ -114,7 +114,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     tree: SummaryTree,
     middle: readonly Turn[],
     pass: { sizes: PassSizes; options: CompressOptions },
-  ): Promise<Grown> {
+  ): Promise<GrowResult> {
     const content = estimateMessagesTokens(middle.map((turn) => turn.message));
     const groups = splitTurns(middle, Math.min(MAX_MODEL_CALLS, Math.max(1, Math.ceil(content / LEAF_TOKENS))));
     const { focusTopic, signal, sessionId } = pass.options;

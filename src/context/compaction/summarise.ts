@@ -7,7 +7,7 @@ import { SignalRace } from "../../lib/async/signal-race.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { truncateLines } from "../truncate-lines.ts";
-import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
+import { extract, mergeNotes, shrinkNotes, updateExtract } from "./extract.ts";
 import type { Turn } from "./outline.ts";
 import { modelPart } from "./sections.ts";
 import { serializeTurns } from "./serialize.ts";
@@ -160,7 +160,7 @@ function chunkTurns(
 /** A truncated or unstructured answer is used only together with an extract, each with half of the budget. */
 function combineWithExtract(text: string, input: SummariseInput, redact: (text: string) => string): string {
   const half = Math.floor(input.budget / 2);
-  return redact(`${truncateLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
+  return redact(`${truncateLines(text, half)}\n\n${updateExtract(input.previous, input.turns, half)}`);
 }
 
 async function askOnce(pass: Pass, input: SummariseInput, text: string): Promise<Verdict> {
@@ -215,7 +215,7 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
     if (verdict.kind === "good") return finish(verdict.text, "summary");
     pass.problem = verdict.problem;
     if (verdict.kind === "partial") return finish(combineWithExtract(verdict.text, input, redact), "extract");
-    if (!verdict.tooLong) return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
+    if (!verdict.tooLong) return finish(redact(updateExtract(input.previous, input.turns, input.budget)), "extract");
     chunkTokens = Math.min(Math.floor(tokens / 4), Math.ceil(estimateTextTokens(whole) / Math.max(1, pass.left)) + 200);
   }
   const chunks = chunkTurns(input.turns, redact, { tokens: chunkTokens, count: pass.left });
@@ -224,5 +224,5 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
   const notes = chunks.texts.length === 0 ? undefined : await askInChunks(pass, input, chunks);
   if (notes !== undefined) return finish(notes, "chunked_summary");
   pass.problem ??= tooLong ?? "the summariser's window is too small for this conversation";
-  return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
+  return finish(redact(updateExtract(input.previous, input.turns, input.budget)), "extract");
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { noScan, type Scan } from "../../core/scan.ts";
-import { readIfThere } from "../../lib/read-if-exists.ts";
+import { readIfExists } from "../../lib/read-if-exists.ts";
 
 export const PROJECT_FILE_CHARS = 20_000;
 
@@ -16,7 +16,7 @@ export interface ProjectFile {
 /** The text, or undefined when there is no such readable file with something in it. */
 async function readText(path: string): Promise<string | undefined> {
   try {
-    const text = (await readIfThere(path))?.replace(/^\ufeff/, "");
+    const text = (await readIfExists(path))?.replace(/^\ufeff/, "");
     return text?.trim() === "" ? undefined : text;
   } catch {
     // Unreadable files and folders are treated as missing.

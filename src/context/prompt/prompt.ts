@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { noScan, type Scan } from "../../core/scan.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
-import { readIfThere } from "../../lib/read-if-exists.ts";
+import { readIfExists } from "../../lib/read-if-exists.ts";
 import { capText, readProjectFiles } from "./project-files.ts";
 
 const IDENTITY = `You are Hermes, a personal AI agent. You work on the user's machine and in their chats with the tools you are given.
@@ -73,7 +73,7 @@ export interface SystemPrompt {
 
 async function identity(input: PromptInput, scan: Scan): Promise<string> {
   if (input.contextFiles === false) return IDENTITY;
-  const file = await readIfThere(join(input.home, "SOUL.md")).catch(() => undefined);
+  const file = await readIfExists(join(input.home, "SOUL.md")).catch(() => undefined);
   const soul = (file ?? "").replace(/^\ufeff/, "").trim();
   if (soul === "") return IDENTITY;
   const { text } = scan(capText(soul, "SOUL.md"), "SOUL.md");

@@ -118,7 +118,7 @@ function lineName(line: string): string {
   return (line.split("=", 1)[0] ?? "").trim().replace(/^export\s+/, "");
 }
 
-function explode(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
   if (lines.at(-1) === "") lines.pop();
   return lines.flatMap((line) => (line.trimStart().startsWith("#") ? [line] : splitJoinedPairs(line)));
@@ -126,7 +126,7 @@ function explode(text: string): string[] {
 
 /** The file's text with NAME set: the last line of that name is replaced and the others removed; without one, a line is appended. */
 export function withEnvValue(text: string, name: string, value: string): string {
-  const lines = explode(text);
+  const lines = splitLines(text);
   const at = lines.findLastIndex((line) => lineName(line) === name);
   const pair = `${name}=${quoteForFile(name, value)}`;
   if (at < 0) lines.push(pair);
@@ -137,7 +137,7 @@ export function withEnvValue(text: string, name: string, value: string): string 
 
 /** The file's text without NAME; unchanged when it was not there. */
 export function withoutEnvValue(text: string, name: string): string {
-  const lines = explode(text);
+  const lines = splitLines(text);
   const remaining = lines.filter((line) => lineName(line) !== name);
   if (remaining.length === lines.length) return text;
   return remaining.length === 0 ? "" : `${remaining.join("\n")}\n`;

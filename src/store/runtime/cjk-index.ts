@@ -71,7 +71,7 @@ export function createCjkIndex(runtime: Database, state: Database): CjkIndex {
       for (;;) {
         const { last_id } = readState();
         if (last_id >= newestId() || (steps++ > 0 && Date.now() >= deadline)) return last_id;
-        takeIn(runtime, state, last_id);
+        indexRows(runtime, state, last_id);
       }
     },
     find(text, options = {}) {
@@ -109,7 +109,7 @@ function forgetAll(runtime: Database): void {
   });
 }
 
-function takeIn(runtime: Database, state: Database, after: number): void {
+function indexRows(runtime: Database, state: Database, after: number): void {
   const rows = state
     .prepare<Source>(
       "SELECT id, timestamp, content, tool_name, tool_calls FROM messages WHERE id > ? ORDER BY id LIMIT ?",

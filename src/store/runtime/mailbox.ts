@@ -78,7 +78,7 @@ export class GroupCommit {
         this.#level(batch);
         const values = immediate(this.#db, () => batch.map((job) => job.run(this.#db)));
         for (const [index, job] of batch.entries()) job.resolve(values[index]);
-        this.#checkpointInQuiet();
+        this.#checkpointWhenIdle();
         return;
       } catch (error) {
         if (isLocked(error) && tried < TRIES) {
@@ -93,7 +93,7 @@ export class GroupCommit {
     }
   }
 
-  #checkpointInQuiet(): void {
+  #checkpointWhenIdle(): void {
     this.#commits += 1;
     if (this.#commits < QUIET.leastCommits) return;
     if (this.#commits >= QUIET.mostCommits) this.#checkpoint();

@@ -60,9 +60,9 @@ export function examine(db: Database): Findings {
   const lines = integrityLines(db);
   const repaired: string[] = [];
   ensureIndex(db);
-  const aboutSearch = examineIndex(db, lines);
-  const problems = [...new Set([...lines, ...aboutSearch])];
-  if (lines.length > 0 && aboutSearch.length === 0) repairIndexes(db, repaired);
+  const indexProblems = examineIndex(db, lines);
+  const problems = [...new Set([...lines, ...indexProblems])];
+  if (lines.length > 0 && indexProblems.length === 0) repairIndexes(db, repaired);
   immediate(db, () => repairLinks(db, problems, repaired));
   return { problems, repaired };
 }

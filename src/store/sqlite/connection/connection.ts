@@ -109,13 +109,13 @@ export class Connection {
     if (tries > 1) this.#options.onIndexDamage?.();
     if (this.#volume === "full") this.#volume = "ok";
     this.#writes++;
-    if (this.#options.gather) this.#checkpointInQuiet();
+    if (this.#options.gather) this.#checkpointWhenIdle();
     else if (this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
     return result;
   }
 
   /** Runs when there was no write for a while, so that no caller waits for the checkpoint. */
-  #checkpointInQuiet(): void {
+  #checkpointWhenIdle(): void {
     if (this.#writes < CHECKPOINT_EVERY) return;
     if (this.#writes >= QUIET.mostWrites) this.#checkpoint();
     else if (this.#quiet) this.#quiet.refresh();

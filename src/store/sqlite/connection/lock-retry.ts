@@ -11,7 +11,7 @@ const ATTEMPT_MS = 1000;
 const POLL_MIN_MS = 1;
 const POLL_MAX_MS = 5;
 /** A writer that had to wait this recently pauses before its next write. */
-const CROWDED_MS = 250;
+const RECENT_CONFLICT_MS = 250;
 
 function between(min: number, max: number): number {
   return min + Math.random() * (max - min);
@@ -53,7 +53,7 @@ export class LockRetry {
 
   /** A short pause before a write when other writers were active: without it the same writer could get the lock every time. */
   async yieldToOthers(): Promise<void> {
-    if (performance.now() - this.#lastConflictAt < CROWDED_MS) await sleep(1);
+    if (performance.now() - this.#lastConflictAt < RECENT_CONFLICT_MS) await sleep(1);
   }
 }
 

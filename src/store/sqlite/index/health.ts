@@ -82,7 +82,7 @@ function diagnose(db: Database): RebuildPlan | undefined {
   return { layout, tables, recreate, next: 1, upTo: maxMessageId(db), reason, damaged: broken.length > 0 };
 }
 
-function createWhatIsMissing(db: Database, plan: RebuildPlan): void {
+function createMissing(db: Database, plan: RebuildPlan): void {
   const { missingTables } = readCatalog(db);
   for (const table of plan.tables) {
     if (plan.recreate.includes(table)) continue;
@@ -103,7 +103,7 @@ export function ensureIndex(db: Database): IndexHealth {
     immediate(db, () => {
       // Another process may have been faster.
       if (readPlan(db)) return;
-      createWhatIsMissing(db, plan);
+      createMissing(db, plan);
       writePlan(db, plan.upTo > 0 || plan.recreate.length > 0 ? plan : undefined);
     });
   }

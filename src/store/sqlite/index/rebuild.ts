@@ -85,7 +85,7 @@ const SHADOWS = ["data", "idx", "content", "docsize", "config"];
 /**
  * Removes a damaged table from the catalog without reading its pages. VACUUM removes the pages, which are then unused. The caller must not be inside a transaction.
  */
-function cutOut(db: Database, table: FtsTable): void {
+function removeFromCatalog(db: Database, table: FtsTable): void {
   const names = [table, ...SHADOWS.map((suffix) => `${table}_${suffix}`), ...triggerNames(table)];
   db.withCatalogWrites(() => {
     immediate(db, () => {
@@ -109,7 +109,7 @@ function dropTable(db: Database, table: FtsTable): void {
 
 function removeTable(db: Database, table: FtsTable, damaged: boolean): void {
   if (damaged) {
-    cutOut(db, table);
+    removeFromCatalog(db, table);
     return;
   }
   try {
@@ -117,7 +117,7 @@ function removeTable(db: Database, table: FtsTable, damaged: boolean): void {
   } catch (error) {
     const code = sqliteCode(error) ?? "";
     if (!code.startsWith("SQLITE_CORRUPT") && code !== "SQLITE_ERROR") throw error;
-    cutOut(db, table);
+    removeFromCatalog(db, table);
   }
 }
 
