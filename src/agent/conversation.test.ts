@@ -1,4 +1,4 @@
-// Turns from the outside: what a surface sees and what the store holds afterwards.
+// Turns as a surface sees them, and the messages in the store afterwards.
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {

@@ -111,7 +111,7 @@ describe("empty replies", () => {
     expect(texts).toEqual(["go"]);
   });
 
-  it("takes the text beside housekeeping calls as the answer", async () => {
+  it("uses the text of a reply with housekeeping calls as the answer", async () => {
     const { end, provider } = await run([uses([call("todo")], { text: "All done." }), says("")], {
       tools: [{ ...tool("todo"), housekeeping: true }],
     });

@@ -92,7 +92,7 @@ test("answers are bounded and say how to continue", async () => {
   expect(rest.turns[0].text).toHaveLength(6_000);
 });
 
-test("wrong arguments are answered with what would work", async () => {
+test("wrong arguments return a hint about valid ones", async () => {
   const store = await compactedTwice();
   expect((await ask(store, "s2", {})).error).toContain("Give query");
   expect((await ask(store, "s2", { from: 900 })).error).toContain("turns 1 to 180");

@@ -114,9 +114,9 @@ export interface ConversationOptions {
   /** The scheduled job that this conversation belongs to. */
   readonly jobId?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** Toolsets that are removed, whatever else is chosen. */
+  /** Toolsets that are always removed. */
   readonly withoutToolsets?: readonly string[] | undefined;
-  /** Removes tools that this platform does not have, whatever else is chosen. */
+  /** Removes tools that this platform does not support. */
   readonly withinPlatform?: string | undefined;
   readonly noMemory?: boolean | undefined;
   readonly noProjectFiles?: boolean | undefined;

@@ -141,11 +141,11 @@ export interface JobLedger {
   releaseAhead(jobId: string, now: number): Promise<void>;
   /** False when the run belongs to another process: then the work must stop. */
   renew(id: number, owner: string, leaseUntil: number): Promise<boolean>;
-  /** False when the row has an end already. */
+  /** False when the run was ended already. */
   finish(id: number, owner: string, outcome: RunOutcome): Promise<boolean>;
-  /** Runs without an end. */
+  /** Runs that have not ended. */
   open(): Promise<readonly (JobRun & { readonly leaseUntil: number })[]>;
-  /** Ends a run whose owner is gone; false when it has an end already. */
+  /** Ends a run whose process has ended; false when the run was ended already. */
   abandon(id: number, now: number, reason: string): Promise<boolean>;
   /** Ended runs that jobs.json does not count yet, oldest first. */
   unsettled(): Promise<readonly JobRun[]>;

@@ -34,7 +34,7 @@ export interface Attachment {
   readonly ref: string;
 }
 
-/** A pressed button: `data` is what the button was made with. */
+/** A pressed button: `data` is the data of the button. */
 export interface ButtonPress {
   readonly data: string;
   /** The message that carried the buttons. */
@@ -116,7 +116,7 @@ export type SendResult =
   | { readonly ok: false; readonly kind: "retry"; readonly reason: string; readonly retryAfterMs?: number | undefined }
   /** The request was sent and got no response: it may or may not have been delivered. */
   | { readonly ok: false; readonly kind: "unknown"; readonly reason: string }
-  /** It will never work: blocked by the user, chat gone, file too large. */
+  /** A permanent failure: blocked by the user, chat deleted, file too large. */
   | { readonly ok: false; readonly kind: "refused"; readonly reason: string };
 
 /** A send with an unknown outcome, because the program or the connection ended. */
@@ -292,7 +292,7 @@ export interface Platform {
   /** Proves that receiving will work, without receiving: for the set-up. Rejects as `connect` does. */
   prove?(context: PlatformContext): Promise<void>;
   /**
-   * A connection that sends and does not receive, for programs beside the gateway. It has signed in when it resolves, so
+   * A connection that sends and does not receive, for programs other than the gateway. It has signed in when it resolves, so
    * it also proves the settings. Rejects as `connect` does. Absent where only the gateway can send.
    */
   openSender?(context: PlatformContext): Promise<PlatformConnection>;

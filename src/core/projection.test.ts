@@ -37,7 +37,7 @@ test("an unanswered call gets a stub directly after it, in call order", () => {
   expect(projected[3]).toMatchObject({ tool_call_id: "2", content: "ok" });
 });
 
-test("a result that arrives behind a user message moves up to its call", () => {
+test("a result that is stored after a user message is moved to its call", () => {
   const projected = projectMessages([
     user("a"),
     assistant(null, "1"),
@@ -96,7 +96,7 @@ test("damaged arguments become an empty object and the result says so", () => {
   expect(contentText(projected[2]?.content)).toMatch(/damaged.*text$/s);
 });
 
-test("lone surrogates, odd names and long ids are made acceptable", () => {
+test("lone surrogates, invalid names and long ids are replaced", () => {
   const id = "x".repeat(90);
   const odd: Message = {
     role: "assistant",

@@ -23,7 +23,7 @@ export interface ModelRequest {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** Stable over compaction: keys provider-side caches. */
   readonly conversationId: string;
-  /** Where the cost goes in the ledger: `turn`, `wrap_up` or an auxiliary task's name. */
+  /** The purpose that the ledger records: `turn`, `wrap_up` or an auxiliary task's name. */
   readonly purpose: string;
   readonly sessionId?: string | undefined;
   readonly jobId?: string | undefined;

@@ -36,7 +36,7 @@ export type WebSearchAnswer =
   | { readonly ok: true; readonly hits: readonly WebHit[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** `ok` with one entry per address, in order; not `ok` when the service as a whole gave no answer. */
+/** `ok` with one entry per address, in order; not `ok` when the service did not answer. */
 export type WebExtractAnswer =
   | { readonly ok: true; readonly pages: readonly WebPage[] }
   | { readonly ok: false; readonly failure: Failure };

@@ -1,4 +1,4 @@
-// Keeps large tool results out of the window: the text goes to a file, a head, a tail and the way to read it stay.
+// Keeps large tool results out of the window: the text is written to a file; its start, its end and the path remain.
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ function tail(text: string): string {
   return line !== -1 && line < TAIL_CHARS / 2 ? cut.slice(line + 1) : cut;
 }
 
-/** What the model reads instead of the whole: sizes, the file, how to page it, both ends. */
+/** The text that replaces a large result: its size, the file, how to page it, its start and end. */
 function spillNotice(text: string, file: { path: string; chars: number; lines: number }): string {
   return [
     `[Large output: ${file.chars} characters in ${file.lines} lines, saved to ${file.path}. Read any part with read_file (path, offset = first line, limit = number of lines) or search it with search_files.]`,

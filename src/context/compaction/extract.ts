@@ -109,7 +109,7 @@ function shrinkSections(sections: readonly Section[], tokens: number): string {
   return truncateLines(writeSections(shrunk), tokens);
 }
 
-/** Earlier notes cut to size; sections that are copied by program are left out. */
+/** Earlier notes cut to size; sections that are copied by the program are left out. */
 export function shrinkNotes(body: string, tokens: number): string {
   return shrinkSections(parseSections(modelPart(body)), tokens);
 }

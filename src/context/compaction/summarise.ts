@@ -34,7 +34,7 @@ export interface Summariser {
   /** Undefined when no model may be called. */
   readonly side: SideModel | undefined;
   readonly redact: (text: string) => string;
-  /** For the whole pass, however many calls it makes. */
+  /** The time limit of the whole pass with all its calls. */
   readonly deadlineMs: number;
 }
 

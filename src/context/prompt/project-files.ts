@@ -13,7 +13,7 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-/** The text, or undefined when there is no such readable file with something in it. */
+/** Undefined when the file is missing, unreadable or blank. */
 async function readText(path: string): Promise<string | undefined> {
   try {
     const text = (await readIfExists(path))?.replace(/^\ufeff/, "");

@@ -8,7 +8,7 @@ import { capText, readProjectFiles } from "./project-files.ts";
 const IDENTITY = `You are Hermes, a personal AI agent. You work on the user's machine and in their chats with the tools you are given.
 Be direct, honest and brief. Do the work instead of describing it: read before you change, change no more than was asked, and check the result. Say plainly what you could not do or do not know. Ask only when the answer changes what you would do.`;
 
-/** One line each, only for tools that are present: every request pays for this text. */
+/** One line each, only for tools that are present: this text is part of every request. */
 const GUIDANCE: readonly { readonly tool: string; readonly text: string }[] = [
   {
     tool: "memory",

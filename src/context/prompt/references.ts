@@ -109,7 +109,7 @@ function masked(text: string, env: boolean, options: ReferenceOptions): string {
   return options.mask?.(text, { env }) ?? text;
 }
 
-/** A diff file by file, so that those of env files are masked as such. */
+/** The diff, masked file by file: env files need stricter rules. */
 function maskedDiff(text: string, options: ReferenceOptions): string {
   const files = text.split(/^(?=diff --git )/m);
   return files.map((part) => masked(part, isEnvFile(part.split("\n", 1)[0] ?? ""), options)).join("");

@@ -112,7 +112,7 @@ export function sentIds(db: Database, platform: string, since: number): string[]
     .map((row) => row.message_id);
 }
 
-/** Per chat: what arrived last, and what was sent last. */
+/** The last received and the last sent message of each chat. */
 export function newestIds(db: Database, platform: string): { chatId: string; messageId: string }[] {
   const newest = (table: string, condition: string) =>
     `SELECT chat_id AS chatId, message_id AS messageId, MAX(id) FROM ${table} WHERE platform = ? ${condition} GROUP BY chat_id`;

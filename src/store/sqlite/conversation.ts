@@ -1,4 +1,4 @@
-// A stored session as the conversation that goes back to a model.
+// Reads a stored session as the messages of a conversation.
 import type { Json, Message } from "../../core/message.ts";
 import { consistent } from "./connection/driver.ts";
 import { marks, type StoreContext } from "./context.ts";
