@@ -1,5 +1,5 @@
 // `hermes chat` in scripts and interactively, against a scripted model server that is as strict as the real ones.
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -133,6 +133,10 @@ describe("provider failures", () => {
   });
 });
 
+/** Asynchronous, so that the model's server in this process can answer meanwhile. */
+const isRunning = (command: string): Promise<boolean> =>
+  new Promise((resolve) => execFile("pgrep", ["-f", command], (error) => resolve(error === null)));
+
 it("interrupts within a second on SIGINT, running commands included, and keeps what was said", async () => {
   const sleeping = `sleep 65.${process.pid}`;
   llm.enqueue(calls([{ name: "terminal", args: { command: `${sleeping}; echo done` } }]));
@@ -142,7 +146,7 @@ it("interrupts within a second on SIGINT, running commands included, and keeps w
     stdio: ["ignore", "pipe", "pipe"],
   });
   await llm.arrived(1);
-  await until(() => spawnSync("pgrep", ["-f", sleeping]).status === 0);
+  await until(() => isRunning(sleeping));
   const interrupted = Date.now();
   child.kill("SIGINT");
   const code = await new Promise((resolve) => child.once("exit", resolve));

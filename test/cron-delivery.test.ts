@@ -99,7 +99,7 @@ it("gives up what can never be sent, and says so", { timeout: 60_000 }, async ()
   const wrong = { ...env(), TELEGRAM_BOT_TOKEN: "123456:WRONG-token-of-nobody-at-all-0000" };
   const run = await runHermes(["cron", "run", "Count", "--json"], { home: home.path, env: wrong });
   expect(JSON.parse(run.stdout)).toMatchObject({ state: "ran" });
-  expect(JSON.parse(run.stdout).deliveryError).toContain("does not know this bot token");
+  expect(JSON.parse(run.stdout).deliveryError).toContain("rejected the bot token");
   await hermes("cron", "tick");
   expect(texts()).toEqual([]);
 });

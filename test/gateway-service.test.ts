@@ -105,7 +105,7 @@ it.runIf(process.platform === "linux")(
     expect(installed.stderr).toContain("no bus");
     const start = await run("gateway", "start");
     expect(start).toMatchObject({ code: 0 });
-    expect(start.stderr).toContain("no bus. It is started without it");
+    expect(start.stderr).toContain("no bus. Starting it directly.");
     expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
   },
 );

@@ -23,7 +23,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 it("installs after a yes, enables after another, and keeps the key in .env and off the screen", async () => {
   const terminal = openTerminal(["plugins", "install", "./weather-folder"], { home });
   try {
-    await terminal.shows("Go on?");
+    await terminal.shows("Continue?");
     expect(terminal.screen()).toContain("run none of its code now");
     terminal.type("y\r");
     await terminal.shows("Enable weather?");
