@@ -240,7 +240,7 @@ export interface PluginContext {
   registerWebSearchProvider(provider: WebProvider): void;
   /** A SKILL.md of the plugin, called `<plugin>:<name>`. */
   registerSkill(name: string, path: string, description?: string): void;
-  /** A folder of skills, as one more root. */
+  /** Adds a folder of skills. */
   registerSkillRoot(path: string): void;
   /** A chat platform of the gateway, with the same rights and duties as the built-in ones. */
   registerPlatform(platform: PluginPlatform): void;

@@ -13,7 +13,7 @@ export const DELEGATE_TASK = "delegate_task";
 
 export type ChildRole = "leaf" | "orchestrator";
 
-/** Opens a subagent. `sessionId` is always given, so that the parent can record it before. */
+/** Opens a subagent. `sessionId` is always given, so that the parent can record it before the start. */
 export type OpenChild = (options: ChildOptions) => Promise<Conversation>;
 
 export type ChildOptions = ConversationOptions & { readonly sessionId: string };

@@ -69,7 +69,7 @@ async function run(calls: readonly ReturnType<typeof call>[], parts: Parameters<
 describe("overlap", () => {
   const paths = (args: { path?: string }) => (args.path === undefined ? [] : [args.path]);
 
-  it("runs read-only calls together, at most eight, and answers in the order asked", async () => {
+  it("runs read-only calls together, at most eight, and stores the results in the order of the calls", async () => {
     const { state, run: go } = gauge();
     const calls = Array.from({ length: 12 }, (_, index) => call("look", { path: `${index}`, ms: 60 - index * 5 }));
     const { results } = await run(calls, { tools: [tool("look", go, { overlap: "parallel" })] });

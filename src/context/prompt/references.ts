@@ -72,7 +72,7 @@ async function refusal(path: string, options: ReferenceOptions): Promise<string 
   return options.refusePath?.(path);
 }
 
-/** The real path of something below the working directory; rejects with the reason why not. */
+/** The real path of a file or folder below the working directory; rejects with the reason when it must not be read. */
 async function allowedPath(path: string, options: ReferenceOptions): Promise<string> {
   const typed = path.startsWith("~/") ? join(options.userHome, path.slice(2)) : path;
   const full = isAbsolute(typed) ? typed : resolve(options.cwd, typed);

@@ -100,7 +100,7 @@ function takeAlerts(db: Database, now: number, leaseMs: number): Row[] {
   return rows;
 }
 
-/** What runs do to their rows. */
+/** Operations on the rows of active runs. */
 function runCalls(db: () => Database, retry: Retry) {
   return {
     claim: (claim) => retry(() => immediate(db(), () => writeClaim(db(), claim))),
@@ -140,7 +140,7 @@ function runCalls(db: () => Database, retry: Retry) {
   } satisfies Partial<JobLedger>;
 }
 
-/** What happens to rows after their end. */
+/** Operations on the rows of ended runs. */
 function afterCalls(db: () => Database, retry: Retry) {
   return {
     unsettled: async () => {

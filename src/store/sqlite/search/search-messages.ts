@@ -122,7 +122,7 @@ function searchWords(request: Request): SearchHit[] {
   try {
     return [...hits, ...asHits(request, searchEscaped(db, query, filters, rest))];
   } catch (error) {
-    // A query that is too deep for FTS5 with the further spellings.
+    // With the additional spellings the query may be too deep for FTS5.
     if (!isTooDeep(error)) throw error;
     return hits;
   }
