@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-function start(mode: string, sessionId: string): { child: ChildProcess; said: () => string } {
+function start(mode: string, sessionId: string): { child: ChildProcess; printed: () => string } {
   const child = spawn(process.execPath, [program, mode, bench.dir, sessionId], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -27,13 +27,13 @@ function start(mode: string, sessionId: string): { child: ChildProcess; said: ()
   child.stdout?.on("data", (chunk) => {
     text += chunk;
   });
-  return { child, said: () => text };
+  return { child, printed: () => text };
 }
 
 /** Waits until the child has printed enough, then kills it. */
-async function killAfter(run: { child: ChildProcess; said: () => string }, enough: (said: string) => boolean) {
+async function killAfter(run: { child: ChildProcess; printed: () => string }, enough: (printed: string) => boolean) {
   const gone = once(run.child, "exit");
-  while (!enough(run.said())) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!enough(run.printed())) await new Promise((resolve) => setTimeout(resolve, 5));
   run.child.kill("SIGKILL");
   await gone;
 }
@@ -55,8 +55,8 @@ describe("a killed process", () => {
       const id = `20260101_00000${round}_abcdef`;
       const run = start("busy", id);
       const lines = 5 + round * 9;
-      await killAfter(run, (said) => said.split("\n").length > lines);
-      const acknowledged = run.said().split("\n").slice(0, -1);
+      await killAfter(run, (printed) => printed.split("\n").length > lines);
+      const acknowledged = run.printed().split("\n").slice(0, -1);
       for (const line of acknowledged) {
         const [session = "", row = ""] = line.split(" ");
         const known = await bench.store.getMessages(session, { afterId: Number(row) - 1, limit: 1 });
@@ -75,7 +75,7 @@ describe("a killed process", () => {
 
   it("reports the partial result of a subagent to the parent, once", async () => {
     const id = "20260101_000009_abcdef";
-    await killAfter(start("delegate", id), (said) => said.includes("delegated"));
+    await killAfter(start("delegate", id), (printed) => printed.includes("delegated"));
     const provider = scripted([says("I see")]);
     const conversation = await openConversation(bench.parts({ provider }), { resume: id });
     await collect(conversation.send("and?"));

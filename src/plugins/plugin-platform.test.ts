@@ -93,9 +93,9 @@ describe("errors of a plugin", () => {
   });
 
   it("keep their class: UserError stays a UserError", async () => {
-    const theirs = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
+    const foreignError = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
     const failing = (error: Error) => fromPlugin({}, { connect: () => Promise.reject(error) });
-    const wrong = failing(theirs);
+    const wrong = failing(foreignError);
     await expect(wrong.connect(createContext(wrong))).rejects.toBeInstanceOf(UserError);
     const busy = failing(new Error("busy"));
     await expect(busy.connect(createContext(busy))).rejects.not.toBeInstanceOf(UserError);

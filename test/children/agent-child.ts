@@ -59,7 +59,7 @@ const conversation = await openConversation(
 );
 for (let turn = 0; ; turn++) {
   for await (const event of conversation.send(`turn ${turn}`)) {
-    // Straight to the pipe: what was said before a kill -9 has been said.
+    // Straight to the pipe: output before a kill -9 is not lost.
     if (event.type === "message") writeSync(1, `${conversation.sessionId} ${event.id}\n`);
     if (event.type === "tool_started" && event.name === "delegate_task")
       setTimeout(() => writeSync(1, "delegated\n"), 300);

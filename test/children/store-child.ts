@@ -5,7 +5,7 @@ import { SqliteSessionStore } from "../../src/store/sqlite-session-store.ts";
 const [mode, path = "", sessionId = "", count = "0"] = process.argv.slice(2);
 
 function say(line: string): void {
-  // Straight to the pipe: what was said before a kill -9 has been said.
+  // Straight to the pipe: output before a kill -9 is not lost.
   writeSync(1, `${line}\n`);
 }
 

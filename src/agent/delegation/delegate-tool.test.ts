@@ -56,7 +56,7 @@ async function delegate(
 ) {
   const specs: ChildOptions[] = [];
   const hooked: JsonObject[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const tool = delegateTool({
     store: bench.store,
     hooks: {
@@ -66,7 +66,7 @@ async function delegate(
         return [];
       },
     },
-    memory: { ...noMemory, delegated: async (task, result) => void told.push(`${task}: ${result}`) },
+    memory: { ...noMemory, delegated: async (task, result) => void reported.push(`${task}: ${result}`) },
     settings: { ...DELEGATION_DEFAULTS, ...options.settings },
     openChild: async (spec) => {
       specs.push(spec);
@@ -90,7 +90,7 @@ async function delegate(
   return {
     specs,
     hooked,
-    told,
+    reported,
     events,
     conversation,
     end: endOf(events),
@@ -101,7 +101,7 @@ async function delegate(
 describe("delegate_task", () => {
   it("returns one result per task, in order, and counts the cost", async () => {
     const tasks = [{ goal: "one", context: "know this" }, { goal: "two" }];
-    const { answer, specs, hooked, told, end, conversation } = await delegate({ tasks: JSON.stringify(tasks) }, [
+    const { answer, specs, hooked, reported, end, conversation } = await delegate({ tasks: JSON.stringify(tasks) }, [
       uses([call("read_file", { path: "a" })]),
       says("found it"),
     ]);
@@ -113,7 +113,7 @@ describe("delegate_task", () => {
     expect(answer.results[0].tool_trace).toMatchObject([{ tool: "read_file", status: "ok" }]);
     expect(specs[0]?.systemPrompt).toContain("know this");
     expect(hooked.map((args) => args.child_status)).toEqual(["completed", "completed"]);
-    expect(told).toEqual(["one: found it", "two: found it"]);
+    expect(reported).toEqual(["one: found it", "two: found it"]);
     expect(end.usage.input).toBe(200 + 400);
     expect(end.cost.usd).toBeCloseTo(0.06);
     const row = await bench.store.getSession(conversation.sessionId);

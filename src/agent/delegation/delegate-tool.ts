@@ -101,7 +101,9 @@ function readTasks(args: JsonObject): Task[] {
 function refuse(tasks: readonly Task[], settings: DelegationSettings, depth: number): ToolResult | undefined {
   if (tasks.length === 0) return toolError("Nothing to delegate: give a goal, or tasks with a goal each.");
   if (depth >= settings.maxSpawnDepth)
-    return toolError(`Subagents of this depth are not allowed (delegation.max_spawn_depth is ${settings.maxSpawnDepth}).`);
+    return toolError(
+      `Subagents of this depth are not allowed (delegation.max_spawn_depth is ${settings.maxSpawnDepth}).`,
+    );
   if (tasks.length > settings.maxConcurrentChildren)
     return toolError(
       `${tasks.length} tasks at once are too many; at most ${settings.maxConcurrentChildren} (delegation.max_concurrent_children). Send them in several calls.`,

@@ -58,7 +58,7 @@ export class DelegationRecord {
 
 async function abandonedChild(store: SessionLog, child: DelegatedChild): Promise<JsonObject> {
   const messages = await store.getConversation(child.sessionId);
-  const said = messages.findLast(
+  const lastAnswer = messages.findLast(
     (message) => message.role === "assistant" && contentText(message.content).trim() !== "",
   );
   const row = await store.getSession(child.sessionId);
@@ -67,7 +67,7 @@ async function abandonedChild(store: SessionLog, child: DelegatedChild): Promise
     task_index: child.index,
     status: "abandoned",
     exit_reason: "abandoned",
-    summary: contentText(said?.content),
+    summary: contentText(lastAnswer?.content),
     session_id: child.sessionId,
     api_calls: row?.api_call_count ?? 0,
     error: "The process ended while this subagent was at work. What it did so far is in its session.",

@@ -9,7 +9,7 @@ import { SummaryEngine } from "./summary-engine.ts";
 import { SUMMARY_TAG } from "./summary-message.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
-const said = (content: string): Message => ({ role: "assistant", content });
+const assistant = (content: string): Message => ({ role: "assistant", content });
 const all = (messages: readonly Message[]) => messages.map((message) => contentText(message.content)).join("\n");
 
 /** Text only: nothing to prune, so a summary is needed. */
@@ -17,7 +17,7 @@ function talk(rounds: number, words = 120): Message[] {
   const messages: Message[] = [];
   for (let round = 0; round < rounds; round++) {
     messages.push(user(`Question ${round}: ${"why is it so ".repeat(words / 8)}?`));
-    messages.push(said(`Answer ${round}: ${"because it must be ".repeat(words / 8)}.`));
+    messages.push(assistant(`Answer ${round}: ${"because it must be ".repeat(words / 8)}.`));
   }
   return messages;
 }
@@ -77,9 +77,9 @@ test("a second pass updates the first summary and widens its range", async () =>
 test("memory notes, open todos, constraints and the request of a long run are copied verbatim", async () => {
   const messages: Message[] = [
     user("hello"),
-    said("Hi."),
+    assistant("Hi."),
     user("You must never push to main."),
-    said("Noted."),
+    assistant("Noted."),
     ...talk(30),
     user("Rebuild the index, exactly like last time, and tell me the count."),
   ];
@@ -205,9 +205,12 @@ test("a list with its own system message gets the note about compaction once", a
 
 test("without a summariser old requests are not presented as the active task", async () => {
   const engine = new SummaryEngine({ contextLength: 16_384 });
-  const outcome = await engine.compress([...talk(30), user("Delete the old logs."), said("Deleted."), ...talk(30)], {
-    sessionId: "s",
-  });
+  const outcome = await engine.compress(
+    [...talk(30), user("Delete the old logs."), assistant("Deleted."), ...talk(30)],
+    {
+      sessionId: "s",
+    },
+  );
   expect(outcome.method).toBe("extract");
   expect(all(outcome.messages)).not.toContain("## Active Task");
   expect(all(outcome.messages)).toContain("## Earlier Requests");

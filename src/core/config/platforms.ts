@@ -73,7 +73,7 @@ export const platformKeys = {
     auto_thread: flag(true, "Start a thread for each conversation"),
     thread_require_mention: flag(false, "Need a mention in threads as well"),
     reactions: flag(true, "Show the state of work by reactions"),
-    history_backfill: flag(true, "Read what was said before the mention"),
+    history_backfill: flag(true, "Read the messages before the mention"),
     history_backfill_limit: whole(50, "Messages to read"),
     dm_role_auth_guild: text("", "Server whose roles decide who may write in private"),
     server_actions: accepted(names("Server actions allowed; empty for all")),
