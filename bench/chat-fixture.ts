@@ -1,11 +1,12 @@
-// The environment of a gateway under load: a small Bot API server, a scripted model and users; every step is timed.
+// Fixture for a gateway under load: a small Bot API server, a scripted model and users. Records the time of every step.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const TOKEN = "123456:TEST-token-for-the-fake-server-000";
 const MARK = /~#(\d+)-(\d+)#~/;
 
-/** The four moments of a turn that can be seen from outside, in milliseconds of one clock. */
+/** The four moments of a turn that are visible from outside, in milliseconds of one clock. */
 export interface TurnTimes {
   readonly chat: number;
   readonly number: number;
@@ -20,12 +21,12 @@ export interface TurnTimes {
 }
 
 export interface ChatFixtureOptions {
-  /** Milliseconds until the model's first word. */
+  /** Milliseconds until the model's first token. */
   modelMs(): number;
   /** Pieces that the model's answer comes in, and the time between two of them. */
   readonly pieces: number;
   readonly pieceMs: number;
-  /** What the model answers instead of plain words, for turns that use tools. */
+  /** Replaces the plain text answer, for turns that use tools. */
   script?(body: string, mark: string): { readonly name: string; readonly arguments: string } | undefined;
   onAnswer?(turn: TurnTimes, text: string): void;
 }
@@ -46,8 +47,6 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 const frame = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "test-model", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const USAGE = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "test-model", choices: [], usage: { prompt_tokens: 4000, completion_tokens: 60, total_tokens: 4060 } })}\n\ndata: [DONE]\n\n`;
@@ -56,7 +55,7 @@ const WORDS = "Some words of an answer that is neither short nor long. ";
 export class ChatFixture {
   readonly token = TOKEN;
   readonly turns = new Map<string, TurnTimes>();
-  /** Messages of the bot without a mark: acknowledgements, trouble. */
+  /** Messages of the bot without a mark: acknowledgements, errors. */
   readonly strays: string[] = [];
   readonly files = new Map<string, Buffer>();
   /** Requests of side models, for example for titles. */
@@ -84,7 +83,7 @@ export class ChatFixture {
     return this;
   }
 
-  /** A person writes in a private chat; the answer carries the same mark. */
+  /** Sends a user's message in a private chat; the answer contains the same mark. */
   ask(chat: number, number: number, more: object = {}): void {
     const key = `${chat}-${number}`;
     const turn = { chat, number, saidAt: performance.now(), askedAt: 0, repliedAt: 0, shownAt: 0 };
@@ -100,7 +99,7 @@ export class ChatFixture {
     this.#wake?.();
   }
 
-  /** Every open connection ends at once, as after a change of network. */
+  /** Closes every open connection, as a change of network does. */
   breakLines(): void {
     this.#telegram.closeAllConnections();
   }

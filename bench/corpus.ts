@@ -51,7 +51,7 @@ export interface CorpusMessage {
   readonly toolCalls: string | null;
 }
 
-/** Words with a long tail: a few everywhere, many seldom. */
+/** Words with a long-tail distribution: a few are frequent, most are rare. */
 function word(dice: Dice): string {
   const roll = dice.next();
   if (roll < 0.55) return COMMON[Math.floor(dice.next() ** 2 * COMMON.length)] as string;

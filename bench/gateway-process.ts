@@ -113,7 +113,7 @@ export class GatewayProcess {
     return `${this.#said}\n${written}`;
   }
 
-  /** Lag since the last question. `gc` collects garbage first; `quiet` stops the lag's own timer. */
+  /** Lag since the last question. `gc` collects garbage first; `quiet` stops the timer that measures the lag. */
   async probe(what: "now" | "gc" | "quiet" = "now"): Promise<Probe> {
     return new Promise((resolve) => {
       this.#child.once("message", (answer) => resolve(answer as Probe));

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ChatFixture, type TurnTimes } from "./chat-fixture.ts";
 import { type Cpu, GatewayProcess, type Probe } from "./gateway-process.ts";
@@ -14,11 +15,11 @@ const { values } = parseArgs({
     messages: { type: "string", default: "3" },
     /** Turns that begin in a second: 25 is as many messages as Telegram lets one bot send. */
     rate: { type: "string", default: "25" },
-    /** Seconds that the model takes for an answer while the chats talk. */
+    /** Seconds that the model takes for an answer during the measured conversations. */
     model: { type: "string", default: "1.5" },
-    /** Seconds of watching the idle gateway. */
+    /** Seconds for which the idle gateway is measured. */
     idle: { type: "string", default: "60" },
-    /** Prints where the time went, from the profiler; it slows the rest down a little. */
+    /** Prints the time per function from the profiler, which slows the run down a little. */
     profile: { type: "boolean", default: false },
   },
 });
@@ -35,7 +36,6 @@ const DEFINITION = `Overhead of a turn = (the platform has the message → the m
   seen from outside the gateway's process, with nothing taken off: polling, disk, network and queueing are inside.
 All at once: the model thinks until every chat is in a turn. Talking: each chat waits for its answer and a pause.`;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 const percentile = (list: readonly number[], share: number) =>
   list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0;
@@ -63,7 +63,7 @@ ownLag.enable();
 const profileFlags = ["--cpu-prof", "--cpu-prof-dir", join(process.cwd(), "bench-profile")];
 const gateway = new GatewayProcess(host, values.profile ? { nodeFlags: profileFlags } : {});
 
-/** Answers of all these turns, or the time is up. */
+/** Waits for the answers of all these turns, up to the time limit. */
 async function answers(count: number, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (host.answered < count && performance.now() < until && gateway.alive) await sleep(20);

@@ -13,9 +13,9 @@ import type { Reply } from "../test/servers/fake-llm-replies.ts";
 const ROUNDS = 12;
 const BUDGET_MS = 500;
 
-interface Scene {
+interface InterruptFixture {
   readonly llm: FakeLlm;
-  /** What the next requests of turns get. */
+  /** Replies for the next requests of turns. */
   readonly replies: Reply[];
   readonly summaries: { hang: boolean };
   /** Where commands run. */
@@ -32,7 +32,7 @@ function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    // It ended while we looked.
+    // The process ended in the meantime.
     return "";
   }
 }
@@ -81,25 +81,25 @@ async function interrupted(
 const saw = (type: AgentEvent["type"]) => (events: readonly AgentEvent[]) =>
   until(() => events.some((event) => event.type === type));
 
-async function streaming({ replies, open }: Scene): Promise<Sample> {
+async function streaming({ replies, open }: InterruptFixture): Promise<Sample> {
   replies.push(hang("after_text", "Let me think about "));
   return interrupted(await open(), saw("delta"));
 }
 
-async function waiting({ replies, open, llm }: Scene): Promise<Sample> {
+async function waiting({ replies, open, llm }: InterruptFixture): Promise<Sample> {
   replies.push(hang());
   const before = llm.requests.length;
   return interrupted(await open(), () => until(() => llm.requests.length > before));
 }
 
-/** A shell, children of children in the background, and one that does not want to end. */
+/** A shell, grandchildren in the background, and a process that ignores SIGTERM. */
 const TREE = `(sleep $1 & sleep $1) &
 bash -c 'trap "" TERM INT; sleep '$1'; true' &
 sleep $1
 wait
 `;
 
-async function children({ replies, open, folder }: Scene): Promise<Sample> {
+async function children({ replies, open, folder }: InterruptFixture): Promise<Sample> {
   const seconds = `30${Math.floor(Math.random() * 1e9)}`;
   writeFileSync(join(folder, "tree.sh"), TREE);
   replies.push(calls([{ name: "terminal", args: { command: `bash tree.sh ${seconds}`, timeout: 120 } }]));
@@ -107,15 +107,15 @@ async function children({ replies, open, folder }: Scene): Promise<Sample> {
   return interrupted(await open(), ready, seconds);
 }
 
-async function retryPause({ replies, open }: Scene): Promise<Sample> {
+async function retryPause({ replies, open }: InterruptFixture): Promise<Sample> {
   replies.push(...Array.from({ length: 6 }, () => status(503, { retryAfter: 20 })));
   const sample = await interrupted(await open(), saw("retrying"));
   replies.length = 0;
   return sample;
 }
 
-/** The summary hangs; the turn that wanted it is interrupted. */
-async function compaction(host: Scene): Promise<Sample> {
+/** The summary hangs; the turn that waits for it is interrupted. */
+async function compaction(host: InterruptFixture): Promise<Sample> {
   const long = `An answer. ${"It says many things about it. ".repeat(200)}`;
   const conversation = await host.open();
   const signal = new AbortController().signal;
@@ -134,7 +134,7 @@ async function compaction(host: Scene): Promise<Sample> {
   return sample;
 }
 
-async function environment(): Promise<Scene & { close(): Promise<void> }> {
+async function openFixture(): Promise<InterruptFixture & { close(): Promise<void> }> {
   const home = tempHome();
   const replies: Reply[] = [];
   const summaries = { hang: false };
@@ -167,7 +167,7 @@ async function environment(): Promise<Scene & { close(): Promise<void> }> {
   };
 }
 
-const SCENES: readonly (readonly [string, (host: Scene) => Promise<Sample>])[] = [
+const CASES: readonly (readonly [string, (host: InterruptFixture) => Promise<Sample>])[] = [
   ["while text streams", streaming],
   ["before the first byte", waiting],
   ["terminal with a tree of children", children],
@@ -181,14 +181,14 @@ const shown = (values: readonly number[]) =>
     .toFixed(0)
     .padStart(6)}`;
 
-const opened = await environment();
+const opened = await openFixture();
 let missed = 0;
 try {
   console.log(`\nTime from an interrupt until the turn has ended and its processes are gone (${ROUNDS} rounds, ms)`);
   console.log(`${"".padEnd(34)}  turn p50    max    gone p50    max   budget ≤ ${BUDGET_MS}`);
-  for (const [name, scene] of SCENES) {
+  for (const [name, measure] of CASES) {
     const samples: Sample[] = [];
-    for (let round = 0; round < ROUNDS; round++) samples.push(await scene(opened));
+    for (let round = 0; round < ROUNDS; round++) samples.push(await measure(opened));
     const worst = Math.max(...samples.flatMap(({ turnMs, goneMs }) => [turnMs, goneMs]));
     const gone = samples.some(({ goneMs }) => goneMs > 0)
       ? shown(samples.map(({ goneMs }) => goneMs))

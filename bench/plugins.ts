@@ -44,7 +44,7 @@ function makeHome(): string {
   return home;
 }
 
-/** The floor: the questions that cannot be left out, one look at each folder's two files. */
+/** The floor: one stat call for each of the two files of every folder. */
 function look(home: string): void {
   const root = join(home, "plugins");
   for (const name of readdirSync(root))
@@ -94,7 +94,7 @@ function main(): void {
       line("cold: manifests read, all code imported once", measure("settle", home, forget)),
       line("cold: manifests read", measure("find", home, forget)),
     ];
-    // What has just changed is looked at twice.
+    // Files with a recent change are read twice.
     spawnSync("sleep", ["2.1"]);
     measure("settle", home);
     const warm = [

@@ -1,6 +1,7 @@
 // The gateway of the soak, with its workers, in a process whose scheduler uses a simulated clock.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/control/gateway.ts";
 import { openHome } from "../src/home/api.ts";
@@ -8,7 +9,7 @@ import { openHome } from "../src/home/api.ts";
 export interface Sample {
   readonly heap: number;
   readonly rss: number;
-  /** Open files, pipes and the like. */
+  /** Counts open files and pipes. */
   readonly fds: number;
   readonly sockets: number;
   readonly threads: number;
@@ -21,9 +22,8 @@ export type Order = { readonly ticks: number } | { readonly job: string } | "sam
 export type Report = { readonly sample: Sample } | { readonly done: string } | { readonly log: string };
 
 const MINUTE = 60_000;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Where a descriptor leads; one that is closed meanwhile leads nowhere. */
+/** The target of a descriptor; empty when it was closed in the meantime. */
 function targetOf(id: string): string {
   try {
     return readlinkSync(join("/proc/self/fd", id));
@@ -63,7 +63,7 @@ export async function runSoakHost(): Promise<void> {
   await gateway.start();
   const realNow = Date.now;
   let simulated = Math.ceil(realNow() / MINUTE) * MINUTE;
-  // The scheduler keeps the clock that it finds when it is opened; everybody else stays on the real one.
+  // The scheduler keeps the clock that is set when it opens; everything else uses the real clock.
   Date.now = () => simulated;
   const cron = await opened.app.cron();
   Date.now = realNow;

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { ChatFixture } from "./chat-fixture.ts";
@@ -22,7 +23,6 @@ const CHATS = Number(values.chats);
 const ROUNDS = Number(values.rounds);
 const TICKS = Number(values.hours) * 60;
 const LATE_MS = 120_000;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** Some turns run a command in a child process, once each. */
@@ -39,7 +39,7 @@ class Host {
   readonly #child: ChildProcess;
   #waiting: ((report: Report) => void)[] = [];
 
-  constructor(environment: ChatFixture) {
+  constructor(fixture: ChatFixture) {
     const here = dirname(fileURLToPath(import.meta.url));
     const root = process.env.HERMES_ROOT ?? process.cwd();
     const built = dirname(process.env.HERMES_TEST_PROGRAM ?? join(root, "dist", "main.js"));
@@ -52,7 +52,7 @@ class Host {
     mkdirSync(join(this.home, "work"));
     writeFileSync(
       join(this.home, "config.yaml"),
-      `model:\n  default: test-model\n  provider: custom\n  base_url: ${environment.modelUrl}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      poll_seconds: 2\n      rate_per_chat: 100000\n      rate_total: 100000\n`,
+      `model:\n  default: test-model\n  provider: custom\n  base_url: ${fixture.modelUrl}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      poll_seconds: 2\n      rate_per_chat: 100000\n      rate_total: 100000\n`,
     );
     this.#child = spawn(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), "--role", "host"], {
       cwd: join(this.home, "work"),
@@ -60,8 +60,8 @@ class Host {
         PATH: process.env.PATH ?? "",
         HOME: this.home,
         HERMES_HOME: this.home,
-        TELEGRAM_BOT_TOKEN: environment.token,
-        TELEGRAM_API_ROOT: environment.telegramUrl,
+        TELEGRAM_BOT_TOKEN: fixture.token,
+        TELEGRAM_API_ROOT: fixture.telegramUrl,
         TELEGRAM_ALLOW_ALL_USERS: "true",
         TELEGRAM_HOME_CHANNEL: "999",
       },
@@ -74,7 +74,7 @@ class Host {
     });
   }
 
-  /** The next report; orders are obeyed one after the other. */
+  /** The next report; commands are executed one after another. */
   async #report(): Promise<Report> {
     return new Promise((resolve, reject) => {
       const gone = () => reject(new Error(`the host ended: ${this.failure.slice(-5).join("\n")}`));
@@ -104,27 +104,27 @@ class Host {
   }
 }
 
-/** One round: every chat writes once; some send a file, some give a command, now and then every line breaks. */
-async function round(environment: ChatFixture, host: Host, number: number): Promise<void> {
-  const expected = environment.answered + CHATS;
+/** One round: every chat sends one message; some send a file or a command, and sometimes all connections are cut. */
+async function round(fixture: ChatFixture, host: Host, number: number): Promise<void> {
+  const expected = fixture.answered + CHATS;
   const ticks = Math.floor((TICKS * number) / ROUNDS) - Math.floor((TICKS * (number - 1)) / ROUNDS);
   const ticking = host.order({ ticks });
   for (let chat = 0; chat < CHATS; chat++) {
     const id = 1000 + chat;
-    if ((chat + number) % 23 === 0) environment.say(id, "/new");
-    if ((chat + number) % 19 === 0) environment.say(id, "/status");
+    if ((chat + number) % 23 === 0) fixture.say(id, "/new");
+    if ((chat + number) % 19 === 0) fixture.say(id, "/status");
     const file = `file${chat}-${number}`;
     const sends = (chat + number) % 11 === 0;
-    if (sends) environment.files.set(file, Buffer.from(`content of ${file}\n`.repeat(500)));
+    if (sends) fixture.files.set(file, Buffer.from(`content of ${file}\n`.repeat(500)));
     const document = { file_id: file, file_unique_id: file, file_name: `${file}.txt`, mime_type: "text/plain" };
-    environment.ask(id, number, sends ? { document, text: undefined, caption: `See ~#${id}-${number}#~` } : {});
+    fixture.ask(id, number, sends ? { document, text: undefined, caption: `See ~#${id}-${number}#~` } : {});
     if (chat % 5 === 4) await sleep(20);
-    if (number % 6 === 0 && chat === CHATS / 2) environment.breakLines();
+    if (number % 6 === 0 && chat === CHATS / 2) fixture.breakLines();
   }
   const until = performance.now() + LATE_MS;
-  while (environment.answered < expected && performance.now() < until) await sleep(20);
+  while (fixture.answered < expected && performance.now() < until) await sleep(20);
   await ticking;
-  environment.files.clear();
+  fixture.files.clear();
 }
 
 /** Change from the beginning to the end of a straight line through the values. */
@@ -141,8 +141,8 @@ function rise(list: readonly number[]): number {
 }
 
 async function people(): Promise<number> {
-  const environment = await new ChatFixture({ modelMs: () => 15, pieces: 5, pieceMs: 3, script: toolCall }).start();
-  const host = new Host(environment);
+  const fixture = await new ChatFixture({ modelMs: () => 15, pieces: 5, pieceMs: 3, script: toolCall }).start();
+  const host = new Host(fixture);
   const samples: Sample[] = [];
   try {
     await host.started();
@@ -150,7 +150,7 @@ async function people(): Promise<number> {
     await host.order({ job: JSON.stringify(job) });
     const began = performance.now();
     for (let number = 1; number <= ROUNDS; number++) {
-      await round(environment, host, number);
+      await round(fixture, host, number);
       const sample = await host.sample();
       samples.push(sample);
       const { heap, rss, fds, sockets, threads, children, openAgents, waiting } = sample;
@@ -160,10 +160,10 @@ async function people(): Promise<number> {
     }
     await host.order("stop");
   } finally {
-    await environment.close();
+    await fixture.close();
     rmSync(host.home, { recursive: true, force: true });
   }
-  return printResults(environment, host, samples);
+  return printResults(fixture, host, samples);
 }
 
 const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line => ({
@@ -174,7 +174,7 @@ const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line =>
   ...(absolute ? { absolute } : {}),
 });
 
-function printResults(environment: ChatFixture, host: Host, samples: readonly Sample[]): number {
+function printResults(fixture: ChatFixture, host: Host, samples: readonly Sample[]): number {
   const half = samples.slice(Math.floor(samples.length / 2));
   const at = (share: number) => samples[Math.min(samples.length - 1, Math.floor(samples.length * share))];
   const four = (text: (sample: Sample) => string) =>
@@ -184,11 +184,10 @@ function printResults(environment: ChatFixture, host: Host, samples: readonly Sa
       .join(" → ");
   const heap = rise(half.map((sample) => sample.heap));
   const rss = rise(half.map((sample) => sample.rss));
-  const missing = environment.turns.size - [...environment.turns.values()].filter((turn) => turn.shownAt > 0).length;
-  const jobs =
-    environment.strays.filter((text) => text.includes('"999"')).length + (environment.turns.has("0-0") ? 1 : 0);
+  const missing = fixture.turns.size - [...fixture.turns.values()].filter((turn) => turn.shownAt > 0).length;
+  const jobs = fixture.strays.filter((text) => text.includes('"999"')).length + (fixture.turns.has("0-0") ? 1 : 0);
   const missed = printTable(
-    `soak: ${values.hours} h of ticks (${TICKS}), ${environment.turns.size} turns in ${CHATS} chats; start → quarter → half → end`,
+    `soak: ${values.hours} h of ticks (${TICKS}), ${fixture.turns.size} turns in ${CHATS} chats; start → quarter → half → end`,
     [
       plain("answers missing", String(missing), { text: "0", met: missing === 0 }),
       plain("results of scheduled jobs delivered", String(jobs)),

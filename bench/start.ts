@@ -66,12 +66,12 @@ async function buildHome(home: string): Promise<void> {
   }
 }
 
-/** All of them are on; none is used. */
+/** All of them are enabled; none is used. */
 function enabledPlugins(): string {
   return Array.from({ length: Number(values.plugins) }, (_, index) => `plugin-${index}`).join(", ");
 }
 
-/** Answers every model request, and says when its first byte arrived. */
+/** Answers every model request and records when its first byte arrived. */
 async function startModel(): Promise<{ url: string; next(): Promise<bigint>; close(): void }> {
   let arrived: (at: bigint) => void = () => undefined;
   const server = createServer((request, response) => {
@@ -147,7 +147,7 @@ interface Pair {
   readonly floor: number;
 }
 
-/** The work and its floor in turns, so that a machine that slows down slows both. */
+/** Alternates between the work and its floor, so that a slow phase of the machine affects both. */
 async function inTurns(work: () => Promise<number> | number, floor: () => number): Promise<Pair> {
   await work();
   const times: number[] = [];

@@ -33,7 +33,7 @@ interface Row {
   readonly timestamp: number;
 }
 
-/** The found rows with the messages around each, as a person sees them. */
+/** The found rows with the messages around each, as a user sees them. */
 function withContext(db: DatabaseSync): (rows: Row[]) => unknown[] {
   const before = db.prepare(
     "SELECT role, content FROM messages WHERE session_id = ? AND (timestamp, id) < (?, ?) ORDER BY timestamp DESC, id DESC LIMIT 1",

@@ -29,7 +29,7 @@ function typical(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? 0;
 }
 
-/** Takes turns, so that both sides see the same state of the machine. */
+/** Alternates, so that both sides run under the same load. */
 async function compare(what: string, ours: Work, raw: Work): Promise<Line> {
   const own: number[] = [];
   const plain: number[] = [];
@@ -116,7 +116,7 @@ async function buildSideIndex(store: SqliteSessionStore): Promise<Line> {
   const began = Date.now();
   for (let last = Number.POSITIVE_INFINITY; ; ) {
     const took = await time(() => store.searchMessages("备份", { limit: 1 }));
-    // A search that had rows to take in spends its whole allowance on them.
+    // A search that finds unindexed rows spends its whole time limit on indexing them.
     if (took < 45 && last < 45) break;
     last = took;
   }

@@ -34,7 +34,7 @@ function makeTree(root: string): void {
 
 const lowerQuartile = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 2] ?? 0;
 
-/** Both sides in turn, so that a busy moment of the machine hits both. */
+/** Alternates between both sides, so that load on the machine affects both. */
 async function compare(
   rounds: number,
   ours: (round: number) => Promise<unknown>,

@@ -1,4 +1,4 @@
-// LoopFixture: the overhead of a turn without the model, by length of history, on a real store.
+// Bench: the overhead of a turn without the model, by length of history, on a real store.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const look = defineTool({
   run: async ({ path }) => ({ content: `${path}: ${"content ".repeat(100)}` }),
 });
 
-/** User, call, result, answer: about 300 tokens each four. */
+/** User message, call, result, answer: about 300 tokens together. */
 function history(length: number): Message[] {
   return Array.from({ length }, (_, index): Message => {
     const id = `call_${index - (index % 4)}`;
@@ -114,7 +114,7 @@ try {
   }
   const judged = samples.find((sample) => sample.messages === BUDGET.messages);
   const whole = judged?.plainMs ?? 0;
-  // Three durable writes alone can take longer than the budget on a busy disk; then only our own share can be judged.
+  // Three durable writes alone can take longer than the budget on a busy disk; in that case only the time without the disk is compared.
   const diskBound = (judged?.diskMs ?? 0) > BUDGET.ms / 2;
   const counted = diskBound ? Math.max(0, whole - (judged?.diskMs ?? 0)) : whole;
   missed = counted > BUDGET.ms;

@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** A bench is a file that runs by itself; the others in the folder are its parts. */
+/** Files that are run directly; the other files in the folder are imported by them. */
 function benches() {
   return readdirSync(join(root, "bench"))
     .filter((file) => file.endsWith(".ts"))
@@ -29,7 +29,7 @@ async function run(name, args) {
       format: "esm",
       platform: "node",
       target: "node20",
-      // grammY knows signals by the name of their class, which a bundle may change.
+      // grammY recognises abort signals by their class name, which bundling may change.
       external: [...Object.keys(dependencies), "grammy"],
       banner: {
         js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
@@ -38,7 +38,7 @@ async function run(name, args) {
     });
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
     const env = { ...process.env, HERMES_ROOT: root };
-    // Node parses this bundle of certificates at every start, which would drown what is measured.
+    // Node parses this bundle of certificates at every start, which would dominate the measurement.
     delete env.NODE_EXTRA_CA_CERTS;
     const result = spawnSync(process.execPath, ["--expose-gc", outfile, ...args], { stdio: "inherit", env });
     return result.status ?? 1;

@@ -1,5 +1,5 @@
 // Zero-dependency entry for every npm script: installs when the lock file changed, builds when sources
-// changed, then hands over. With nothing to do it only stats files and stays silent.
+// changed, then runs the script. With nothing to do it only stats files and prints nothing.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -81,7 +81,7 @@ if (major() < 20) {
   process.exit(1);
 }
 
-// Started by bin/hermes in a checkout that was never built, the arguments are the user's own.
+// Started by bin/hermes in a checkout that was never built, the arguments are those of the user.
 const viaLauncher = !process.argv[1]?.endsWith("bootstrap.mjs");
 const [task = "start", ...args] = viaLauncher ? ["start", ...process.argv.slice(2)] : process.argv.slice(2);
 ensureInstalled(task !== "start");

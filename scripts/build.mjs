@@ -27,7 +27,7 @@ const common = {
 };
 const bundled = { ...common, bundle: true, external };
 
-/** Where Node, workers and libraries enter; each gets a file of this name in the build. */
+/** Entry points for Node, workers and library users; each becomes a file of this name in the build. */
 const entries = {
   main: "src/main.ts",
   index: "src/index.ts",
@@ -49,7 +49,7 @@ function buildModules() {
   });
 }
 
-/** Scripts that come out of a code cache cannot call `import()`: the launcher does it for them. */
+/** Scripts from a code cache cannot call `import()`: the launcher calls it for them. */
 const importsByLauncher = {
   name: "imports-by-launcher",
   setup: ({ onLoad }) =>
@@ -104,7 +104,7 @@ async function writeChunks(parts, names) {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The launcher, and the files by which Node, workers and libraries enter. */
+/** The launcher and the entry files for Node, workers and library users. */
 async function writeEntries(buildId, exportsOf) {
   await build({
     ...common,

@@ -19,10 +19,9 @@ export const checks = [
     args: ["--config", ".dependency-cruiser.cjs", "src"],
   },
   { name: "unused", command: bin("knip"), args: ["--no-progress"] },
+  // Files and exports that only tests use.
+  { name: "production", command: bin("knip"), args: ["--no-progress", "--production"] },
 ];
-
-/** Run only when named: exports that only tests use. Some are meant for tests. */
-const extraChecks = [{ name: "production", command: bin("knip"), args: ["--no-progress", "--production"] }];
 
 function runCheck(check) {
   return new Promise((resolve) => {
@@ -37,7 +36,7 @@ function runCheck(check) {
 
 /** Runs every check two at a time and prints a line each, with the output of those that failed. */
 export async function runChecks(names = checks.map((check) => check.name)) {
-  const queue = [...checks, ...extraChecks].filter((check) => names.includes(check.name));
+  const queue = checks.filter((check) => names.includes(check.name));
   const results = [];
   const worker = async () => {
     for (let check = queue.shift(); check; check = queue.shift()) {

@@ -18,7 +18,7 @@ const fullForms = {
   interchange: ["test/reference-interop"],
 };
 
-/** The programs of the folder start with this mark; the other files there are their parts. */
+/** The programs of the folder start with this text; the other files are imported by them. */
 function programs() {
   return readdirSync(folder)
     .filter((file) => file.endsWith(".ts"))

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { cachedDataVersionTag } from "node:v8";
 import { Script } from "node:vm";
 
-/** Changes with every build: V8 itself compares no more than the length of a source. */
+/** Changes with every build: V8 itself compares only the length of a source. */
 declare const __HERMES_BUILD__: string;
 
 interface Chunk {

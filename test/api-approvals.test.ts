@@ -36,7 +36,7 @@ describe("an approval without a user, with the official client", () => {
     expect(answer).toMatchObject({ hermes: { denied } });
     // The model gets the same text, so that it does not try variants.
     expect(api.turns()[1]?.messages.at(-1)?.text).toContain("/v1/runs");
-    // The client sends the whole text back, and its session is known by it.
+    // The client sends the whole text back, and its session is found by it.
     api.reply(text("Nothing else."));
     const more = [
       ...messages,
@@ -81,7 +81,7 @@ describe("an approval without a user, with the official client", () => {
   });
 });
 
-it("says nothing of the kind when nothing was denied", async () => {
+it("adds no note when nothing was denied", async () => {
   const answer = await api.client.chat.completions.create({ model: "m", messages });
   api.reply(text("Hello."));
   const next = await api.client.chat.completions.create({ model: "m", messages: [{ role: "user", content: "Hi" }] });

@@ -42,13 +42,13 @@ function statusFor(method: string, path: string, headers: { [name: string]: stri
   });
 }
 
-it("takes a job through its life", async () => {
+it("creates, changes, pauses, starts and removes a job", async () => {
   const made = await call("POST", "/api/jobs", { name: "Brief", schedule: "0 9 * * 1-5", prompt: "News?", repeat: 3 });
   expect(made).toMatchObject({
     status: 200,
     body: { job: { name: "Brief", deliver: "local", repeat: { times: 3, completed: 0 }, enabled: true } },
   });
-  // Nothing ticks in this program, and the answer says so.
+  // No scheduler runs in this program, and the answer reports it.
   expect(made.body.note).toContain("hermes gateway");
   const id = String(made.body.job?.id);
   expect(await call("GET", `/api/jobs/${id}`)).toMatchObject({ status: 200, body: { job: { id } } });
@@ -68,7 +68,7 @@ it("takes a job through its life", async () => {
 
 const app = () => api.app.cron();
 
-it("answers what cannot be with its reason, and changes nothing", async () => {
+it("rejects invalid requests with the reason, and changes nothing", async () => {
   const cases: [string, string, unknown, number, string][] = [
     ["POST", "/api/jobs", { prompt: "x" }, 400, "schedule"],
     ["POST", "/api/jobs", { schedule: "sometimes", prompt: "x" }, 400, "every 30m"],
@@ -104,7 +104,7 @@ it("answers what cannot be with its reason, and changes nothing", async () => {
   expect(await (await app()).actions.list()).toHaveLength(1);
 });
 
-it("stands behind the key, the Origin and the Host", async () => {
+it("requires the key, an allowed Origin and an allowed Host", async () => {
   const key = { authorization: `Bearer ${API_KEY}` };
   const id = "0123456789ab";
   const routes = [

@@ -77,7 +77,7 @@ describe("responses with the official client", () => {
   });
 });
 
-it("keeps what there was when the client leaves in the middle", async () => {
+it("stores the incomplete answer when the client disconnects", async () => {
   api.reply(hang("after_text", "Half an ans"));
   const leaving = new AbortController();
   const stream = await api.client.responses.create(
@@ -94,7 +94,7 @@ it("keeps what there was when the client leaves in the middle", async () => {
   expect((await api.client.responses.retrieve(id)).status).toBe("incomplete");
 });
 
-it("keeps the people of one client apart, and refuses a second request while a session answers", async () => {
+it("separates the users of one client, and refuses a second request while a session answers", async () => {
   const body = { messages: [{ role: "user", content: "Hi" }] };
   api.reply(text("Hello."), hang());
   const headers = { "x-hermes-session-id": "desk-1", "x-hermes-session-key": "ada" };
@@ -167,7 +167,7 @@ describe("runs", () => {
     expect((await api.get("/v1/runs/run_nothing")).status).toBe(404);
   });
 
-  it("has a bound on active runs", async () => {
+  it("limits the number of active runs", async () => {
     for (let count = 0; count < 10; count++) {
       api.reply(hang());
       await started({ input: `Task ${count}` });

@@ -32,10 +32,10 @@ function probe(path: string, headers: { [name: string]: string }): Promise<numbe
   });
 }
 
-describe("the door", () => {
+describe("authentication", () => {
   const bearer = { authorization: `Bearer ${API_KEY}` };
 
-  it("asks for the key everywhere but at /health", async () => {
+  it("requires the key on every route except /health", async () => {
     expect(await probe("/health", {})).toBe(200);
     for (const path of ["/v1/models", "/v1/capabilities", "/health/detailed", "/v1/runs/run_1", "/nothing"]) {
       expect(await probe(path, {})).toBe(401);
@@ -49,7 +49,7 @@ describe("the door", () => {
     expect(api.turns()).toHaveLength(0);
   });
 
-  it("refuses pages of other sites and rebound names, even with the key", async () => {
+  it("rejects foreign origins and rebound host names, even with the key", async () => {
     expect(await probe("/v1/models", { ...bearer, origin: "https://evil.example" })).toBe(403);
     expect(await probe("/health", { origin: "https://evil.example" })).toBe(403);
     expect(await probe("/v1/models", { ...bearer, origin: "null" })).toBe(403);
@@ -58,7 +58,7 @@ describe("the door", () => {
     expect(await probe("/v1/models", { ...bearer, host: "localhost:1234" })).toBe(200);
   });
 
-  it("lets in the origins that were named, and answers their preflight", async () => {
+  it("allows the configured origins, and answers their preflight", async () => {
     await api.restart({ API_SERVER_KEY: API_KEY, API_SERVER_CORS_ORIGINS: "https://chat.example" });
     const origin = "https://chat.example";
     const asked = await fetch(`${api.server.url}/v1/chat/completions`, { method: "OPTIONS", headers: { origin } });
@@ -68,7 +68,7 @@ describe("the door", () => {
     expect(await probe("/v1/models", { ...bearer, origin: "https://other.example" })).toBe(403);
   });
 
-  it("makes a key when there is none, and keeps it for the owner only", async () => {
+  it("creates a key when there is none, readable by its owner only", async () => {
     await api.restart({});
     const path = join(api.home.path, ".env");
     const key = /^API_SERVER_KEY="?([\w-]+)/m.exec(readFileSync(path, "utf8"))?.[1] ?? "";
@@ -78,7 +78,7 @@ describe("the door", () => {
     expect(await probe("/v1/models", bearer)).toBe(401);
   });
 
-  it("will not listen to the whole network with a key that protects nothing", async () => {
+  it("refuses to listen on all interfaces with a weak key", async () => {
     await expect(
       openServer({ ...api.app, home: { ...api.app.home, env: { API_SERVER_KEY: "short" } } }, { host: "0.0.0.0" }),
     ).rejects.toThrow("fewer than 8");
@@ -87,18 +87,18 @@ describe("the door", () => {
     ).rejects.toThrow("placeholder");
   });
 
-  it("is called after its profile", async () => {
+  it("lists the model under the name of the profile", async () => {
     const named = await openServer({ ...api.app, home: { ...api.app.home, profile: "work" } }, { port: 0 });
     expect([named.modelName, api.server.modelName]).toEqual(["work", "hermes-agent"]);
     await named.close();
   });
 
-  it("says so when the port is taken", async () => {
+  it("reports a port that is in use", async () => {
     const port = Number(new URL(api.server.url).port);
     await expect(openServer(api.app, { port })).rejects.toThrow("in use");
   });
 
-  it("answers bad requests with their reason", async () => {
+  it("rejects bad requests with the reason", async () => {
     const code = async (body: unknown) => {
       const answer = await api.post("/v1/chat/completions", body);
       return [answer.status, ((await answer.json()) as { error: { code: string } }).error.code];
@@ -175,7 +175,7 @@ describe("chat completions with the official client", () => {
     expect(await api.app.store.sessionCount("api_server")).toBe(1);
   });
 
-  it("takes a history it has never seen, and one that was changed, as it was sent", async () => {
+  it("uses an unknown or changed history as it was sent", async () => {
     api.reply(text("Two."), text("Three."));
     const history = [
       { role: "user" as const, content: "Count." },
@@ -281,7 +281,7 @@ describe("chat completions with the official client", () => {
   });
 });
 
-it("takes a key that was changed in .env with the next request", async () => {
+it("uses a key that was changed in .env from the next request on", async () => {
   const config = join(api.home.path, "config.yaml");
   const keyed = readFileSync(config, "utf8").replace("provider: custom\n", "provider: custom\n  key_env: MODEL_KEY\n");
   writeFileSync(config, keyed);

@@ -31,7 +31,7 @@ afterEach(async () => {
   home.remove();
 });
 
-/** A server whose turns are answered in order; questions beside them (titles) are refused. */
+/** A server whose turns are answered in order; side requests (titles) are refused. */
 async function serve(dialect: RawDialect, ...answers: (readonly RawStep[])[]): Promise<RawLlm> {
   const left = [...answers];
   const none = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
@@ -116,7 +116,7 @@ describe.each<RawDialect>(["chat", "anthropic", "responses"])("an answer that br
   });
 });
 
-it("use without a finish reason is no end of a chat stream; a finish reason without [DONE] is", async () => {
+it("usage without a finish reason does not end a chat stream; a finish reason without [DONE] does", async () => {
   const whole = textFrames("chat", "mps over.") + endFrames("chat").replace("data: [DONE]\n\n", "");
   await serve("chat", [chunked(textFrames("chat", "The fox ju") + usageOnly)], [chunked(whole)]);
   const run = await runHermes(["-z", "Tell me"], { home: home.path });
@@ -124,7 +124,7 @@ it("use without a finish reason is no end of a chat stream; a finish reason with
   expect(booked()[0]).toMatchObject({ input: 40 });
 });
 
-it("a kept connection that the server has closed is replaced at once, without a word", async () => {
+it("a kept connection that the server has closed is replaced at once, without a notice", async () => {
   const tool = {
     choices: [
       {

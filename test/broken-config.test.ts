@@ -65,7 +65,7 @@ describe("config.yaml that cannot be read", () => {
     }
   });
 
-  test("leaves what repairs it, and is never written over", async () => {
+  test("does not stop the commands that repair it, and is never overwritten", async () => {
     const text = "model: {default: precious\n# keep me\n";
     write(text);
     const expected: readonly (readonly [readonly string[], number])[] = [
@@ -144,7 +144,7 @@ describe("a configured model that cannot be used", () => {
     expect(interactive.stdout).not.toContain("[offline model]");
   });
 
-  test("a model that is only asked for", async () => {
+  test("a model that only a flag names", async () => {
     const run = await hermes(["-z", "hello", "-m", "gpt-5"]);
     expect([run.code, run.stdout]).toEqual([1, ""]);
   });

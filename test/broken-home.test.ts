@@ -110,7 +110,7 @@ async function each(all: readonly (readonly string[])[], work: (args: readonly s
 const asRoot = process.getuid?.() === 0;
 if (!asRoot) process.stderr.write("test/broken-home: not root; what needs another user or a mount is skipped\n");
 
-describe("a home that cannot be one", () => {
+describe("an unusable home", () => {
   test.each(["a file", "inside a file"])(
     "%s",
     async (kind) => {

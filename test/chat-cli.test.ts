@@ -30,7 +30,7 @@ function sessionOf(stderr: string): string {
 }
 
 describe("streams and exit codes", () => {
-  it("-Q prints only the answer, and the session id apart", async () => {
+  it("-Q prints only the answer, and the session id on standard error", async () => {
     llm.enqueue(text("Forty-two."), title);
     const run = await ask("chat", "-Q", "-q", "What is the answer?");
     expect(run.stdout).toBe("Forty-two.\n");
@@ -38,7 +38,7 @@ describe("streams and exit codes", () => {
     expect(run.code).toBe(0);
   });
 
-  it("-z is silent beside the answer, and denies what is dangerous", async () => {
+  it("-z prints only the answer, and denies dangerous commands", async () => {
     llm.enqueue(calls([{ name: "terminal", args: { command: "rm -rf ./data" } }]), text("I could not."), title);
     const run = await ask("-z", "delete the data folder");
     expect(run).toMatchObject({ stdout: "I could not.\n", stderr: "", code: 0 });
@@ -133,11 +133,11 @@ describe("provider failures", () => {
   });
 });
 
-/** Asynchronous, so that the model's server in this process can answer meanwhile. */
+/** Asynchronous, so that the model's server in this process can still answer. */
 const isRunning = (command: string): Promise<boolean> =>
   new Promise((resolve) => execFile("pgrep", ["-f", command], (error) => resolve(error === null)));
 
-it("interrupts within a second on SIGINT, running commands included, and keeps what was said", async () => {
+it("interrupts within a second on SIGINT, running commands included, and stores the text so far", async () => {
   const sleeping = `sleep 65.${process.pid}`;
   llm.enqueue(calls([{ name: "terminal", args: { command: `${sleeping}; echo done` } }]));
   const child = spawn(process.execPath, [hermesProgram(), "chat", "-q", "wait for it"], {

@@ -91,7 +91,7 @@ async function live(seed: number, engine: ContextEngine, side: CountingSide) {
 }
 
 for (const [name, make] of Object.entries(FAULTY)) {
-  test(`a summariser that is ${name}: always ends, keeps the task, forgets nothing`, async () => {
+  test(`a summariser that is ${name}: always ends, keeps the task, loses nothing`, async () => {
     let found = 0;
     let total = 0;
     for (let seed = 1; seed <= CONVERSATIONS; seed++) {
@@ -107,7 +107,7 @@ for (const [name, make] of Object.entries(FAULTY)) {
   });
 }
 
-test("the lossless engine keeps the same promises with any of them", async () => {
+test("the lossless engine gives the same guarantees with each of them", async () => {
   const dir = await mkdtemp(join(tmpdir(), "trees-"));
   let found = 0;
   let total = 0;

@@ -105,7 +105,7 @@ describe("hermes config set", () => {
     expect(show.problems).toEqual([]);
   });
 
-  it("is undone by unset, in both files", async () => {
+  it("is reverted by unset, in both files", async () => {
     await run("set", "terminal.timeout", "60");
     await run("set", "XAI_API_KEY", "k");
     await run("unset", "terminal.timeout");

@@ -49,7 +49,7 @@ describe("a job with a model", () => {
     expect(host.llm.requests).toHaveLength(1);
   });
 
-  it("says nothing when the answer is [SILENT], and nothing around it when wrapping is off", async () => {
+  it("delivers nothing when the answer is [SILENT], and omits header and footer when wrapping is off", async () => {
     await host.open("cron:\n  wrap_response: false\n");
     const cron = await host.app.cron();
     const job = await cron.actions.create({ schedule: "every 1h", prompt: "Look.", deliver: "telegram" });
@@ -151,7 +151,7 @@ describe("a job with a model", () => {
     expect([...found].sort((a, b) => a - b)).toEqual(found);
   });
 
-  it("fails when its folder is gone, and works nowhere else", async () => {
+  it("fails when its folder is gone, and does not run in another folder", async () => {
     await host.open();
     const cron = await host.app.cron();
     const workdir = join(host.home.path, "project");
@@ -197,7 +197,7 @@ describe("a job with a model", () => {
   });
 });
 
-describe("making a job", () => {
+describe("creating a job", () => {
   const refused: readonly (readonly [JobInput, RegExp])[] = [
     [{ schedule: "every 1h" }, /prompt, a skill or a script/],
     [{ schedule: "soon", prompt: "x" }, /not a schedule/],
@@ -223,7 +223,7 @@ describe("making a job", () => {
     expect(await actions.list()).toEqual([]);
   });
 
-  it("minds no joined emoji and no other script's joiners", async () => {
+  it("accepts joined emoji and joiners of other scripts", async () => {
     await host.open();
     const { actions } = await host.app.cron();
     const prompt = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
@@ -261,7 +261,7 @@ describe("the cronjob tool", () => {
     return results;
   }
 
-  it("makes a job for the chat, lists, changes, pauses, resumes, starts and removes it", async () => {
+  it("creates a job for the chat, lists, changes, pauses, resumes, starts and removes it", async () => {
     await host.open("display:\n  language: en\n");
     const call = (args: { [name: string]: unknown }) => calls([{ name: "cronjob", args }]);
     const job = { job_id: "Stretch" };
@@ -288,7 +288,7 @@ describe("the cronjob tool", () => {
     expect(await (await host.app.cron()).actions.list()).toEqual([]);
   });
 
-  it("takes what older prompts say, and empty words for nothing said", async () => {
+  it("accepts the parameters of older prompts, and empty strings as absent", async () => {
     await host.open();
     const call = (args: { [name: string]: unknown }) => calls([{ name: "cronjob", args }]);
     const empty = { deliver: "", name: "", script: "", workdir: "", timezone: "", context_from: [] };
@@ -314,7 +314,7 @@ describe("the cronjob tool", () => {
     expect(two).toMatchObject({ deliver: "origin", repeat: { times: 2 }, workdir: null });
   });
 
-  it("makes nothing in a turn that read text from outside, without consent", async () => {
+  it("creates nothing after reading untrusted text, without approval", async () => {
     await host.open();
     const create = { action: "create", schedule: "1h", prompt: "Do it" };
     const [result] = await talk([calls([{ name: "cronjob", args: create }]), text("No."), text("Title")], true);
@@ -323,7 +323,7 @@ describe("the cronjob tool", () => {
   });
 });
 
-it("/cron of the terminal makes, lists, pauses, starts and removes jobs", async () => {
+it("/cron of the terminal creates, lists, pauses, starts and removes jobs", async () => {
   await host.open();
   const command = (await host.app.commands()).find(({ name }) => name === "cron");
   const say = async (args: string) => {

@@ -16,7 +16,7 @@ afterEach(() => home.remove());
 
 const hermes = (...args: string[]) => runHermes(["cron", ...args], { home: home.path, env: { TZ: "UTC" } });
 
-it("makes a job, runs it with a receipt, shows its history and removes it", async () => {
+it("creates a job, runs it with a receipt, shows its history and removes it", async () => {
   mkdirSync(join(home.path, "scripts"));
   writeFileSync(join(home.path, "scripts", "hello.sh"), "echo hello from the script\n");
   const made = await hermes(
@@ -68,7 +68,7 @@ it("runs a script in TypeScript", async () => {
   expect(readFileSync(run.document, "utf8")).toContain("b 3");
 });
 
-it("says why a run failed once, in its receipt", async () => {
+it("reports the reason of a failed run once, in its receipt", async () => {
   mkdirSync(join(home.path, "scripts"));
   writeFileSync(join(home.path, "scripts", "bad.sh"), "echo broken >&2; exit 3\n");
   await hermes("create", "every 1d", "--script", "bad.sh", "--no-agent", "--name", "Bad");
@@ -78,7 +78,7 @@ it("says why a run failed once, in its receipt", async () => {
   expect(run.stdout).toContain("broken");
 });
 
-it("names the hint for what it cannot do", async () => {
+it("prints a hint for what it cannot do", async () => {
   const results = await Promise.all([
     hermes("create", "sometimes", "x"),
     hermes("create", "1h", "x", "--deliver", "telegram"),
@@ -124,7 +124,7 @@ it("keeps every field that it is given, and clears what is empty", async () => {
   });
 });
 
-it("shows names as plain lines, whatever a prompt contains", async () => {
+it("removes control characters from names that come from a prompt", async () => {
   const prompt = "First line\nsecond \u001b]0;title\u0007\u001b[31mred line, long enough to be cut off at fifty";
   const made = await hermes("create", "1h", prompt);
   const list = await hermes("list");
@@ -135,7 +135,7 @@ it("shows names as plain lines, whatever a prompt contains", async () => {
   }
 });
 
-it("refuses changes that change nothing or leave nothing", async () => {
+it("refuses changes without effect and changes that leave a job without a task", async () => {
   const made = JSON.parse((await hermes("create", "1h", "Do it", "--name", "Once", "--json")).stdout);
   const results = await Promise.all([
     hermes("edit", "Once"),
@@ -168,7 +168,7 @@ it("lists jobs of a file that another program damaged, with the error of each", 
   expect(next.stdout).toContain("Nothing is due");
   expect((await hermes("tick")).stdout).toBe("0 run, 3 missed, 0 abandoned.\n");
   const after = await hermes("status");
-  for (const name of ["Field", "Zone", "Minutes"]) expect(after.stdout).toContain(`Put aside: ${name}`);
+  for (const name of ["Field", "Zone", "Minutes"]) expect(after.stdout).toContain(`Stopped by an error: ${name}`);
   const resumed = await Promise.all(broken.map(({ id }) => hermes("resume", id)));
   for (const { code, stderr } of resumed) {
     expect(code).toBe(1);
@@ -204,7 +204,7 @@ it("shows the jobs of a home that may only be read, and says why it changes noth
   await hermes("create", "every 1h", "Look", "--name", "Look");
   const fresh = tempHome();
   const places = [home.path, fresh.path];
-  // Modes do not bind the superuser, so the program is then run by another one.
+  // File modes do not restrict root, so the program then runs as another user.
   const user = process.getuid?.() === 0 ? { uid: 65534 } : {};
   for (const place of places) spawnSync("chmod", ["-R", "a+rX,a-w", place]);
   try {

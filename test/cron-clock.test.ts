@@ -11,13 +11,13 @@ const HOUR = 60 * MINUTE;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 describe("with a clock that the test moves", () => {
-  let bed: SchedulerFixture;
-  const told: string[] = [];
+  let fixture: SchedulerFixture;
+  const notices: string[] = [];
   beforeEach(() => {
-    bed = new SchedulerFixture((text) => told.push(text));
-    told.length = 0;
+    fixture = new SchedulerFixture((text) => notices.push(text));
+    notices.length = 0;
   });
-  afterEach(() => bed.remove());
+  afterEach(() => fixture.remove());
 
   it.each([
     { name: "* * * * *", schedule: { kind: "cron", expr: "* * * * *", display: "* * * * *", tz: "UTC" } },
@@ -25,48 +25,48 @@ describe("with a clock that the test moves", () => {
   ])(
     "$name continues at once after the clock went three hours ahead and back, also when those hours repeat",
     async ({ schedule }) => {
-      bed.jobs({ schedule });
-      const { tick } = bed.open();
+      fixture.jobs({ schedule });
+      const { tick } = fixture.open();
       await tick();
-      bed.now = NINE + 3 * HOUR;
+      fixture.now = NINE + 3 * HOUR;
       await tick();
-      bed.now = NINE + MINUTE;
+      fixture.now = NINE + MINUTE;
       await tick();
-      expect(told.join()).toContain("later than their schedules");
-      bed.now = NINE + 2 * MINUTE;
+      expect(notices.join()).toContain("later than their schedules");
+      fixture.now = NINE + 2 * MINUTE;
       await tick();
-      bed.now = NINE + 3 * MINUTE;
+      fixture.now = NINE + 3 * MINUTE;
       await tick();
-      const minutes = bed.runs.map((run) => run.slice(-13, -8));
+      const minutes = fixture.runs.map((run) => run.slice(-13, -8));
       expect(minutes.slice(0, 2)).toEqual(["09:00", "12:00"]);
       expect(minutes.slice(2)).toContain("09:03");
-      const before = bed.runs.length;
+      const before = fixture.runs.length;
       for (let minute = 178; minute <= 182; minute++) {
-        bed.now = NINE + minute * MINUTE;
+        fixture.now = NINE + minute * MINUTE;
         await tick();
       }
-      expect(bed.runs.slice(before).map((run) => run.slice(-13, -8))).toContain("12:00");
+      expect(fixture.runs.slice(before).map((run) => run.slice(-13, -8))).toContain("12:00");
     },
   );
 
   it("a daily job that ran is not run again when the clock goes back an hour, and is when it goes back days", async () => {
-    bed.jobs({});
-    const { tick, job } = bed.open();
+    fixture.jobs({});
+    const { tick, job } = fixture.open();
     await tick();
-    bed.now = NINE - HOUR;
+    fixture.now = NINE - HOUR;
     await tick();
-    bed.now = NINE + MINUTE;
+    fixture.now = NINE + MINUTE;
     await tick();
-    expect(bed.runs).toHaveLength(1);
+    expect(fixture.runs).toHaveLength(1);
     expect((await job()).next_run_at).toContain("2026-05-05T09:00");
-    bed.now = NINE - 3 * 24 * HOUR + MINUTE;
+    fixture.now = NINE - 3 * 24 * HOUR + MINUTE;
     await tick();
     expect((await job()).next_run_at).toContain("2026-05-02T09:00");
     for (const day of [-2, -1, 0]) {
-      bed.now = NINE + day * 24 * HOUR;
+      fixture.now = NINE + day * 24 * HOUR;
       await tick();
     }
-    expect(bed.runs.map((run) => run.slice(-24, -14))).toEqual([
+    expect(fixture.runs.map((run) => run.slice(-24, -14))).toEqual([
       "2026-05-04",
       "2026-05-02",
       "2026-05-03",
@@ -76,7 +76,7 @@ describe("with a clock that the test moves", () => {
 
   it("one-off jobs keep their time, and a small step does not make a new interval job run earlier", async () => {
     const at = iso(NINE + 48 * HOUR);
-    bed.jobs(
+    fixture.jobs(
       { id: "o".repeat(12), schedule: { kind: "once", run_at: at, display: "once" }, next_run_at: at },
       {
         id: "i".repeat(12),
@@ -84,10 +84,10 @@ describe("with a clock that the test moves", () => {
         next_run_at: iso(NINE + 24 * HOUR + 5_000),
       },
     );
-    const { tick, file } = bed.open();
+    const { tick, file } = fixture.open();
     await tick();
     expect((await file.list()).map((entry) => entry.next_run_at)).toEqual([at, iso(NINE + 24 * HOUR + 5_000)]);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 });
 

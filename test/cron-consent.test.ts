@@ -1,4 +1,4 @@
-// Consent for jobs: a removed job is not created again by the agent, and text from outside schedules nothing.
+// Approvals for jobs: a removed job is not created again by the agent, and untrusted text cannot schedule one.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -57,7 +57,7 @@ async function turn(human: Human, reply: Reply, resume?: string): Promise<{ resu
 
 const PROMPT = "Look at the weather in Lisbon every morning and tell me whether I need a coat";
 
-it("asks before a removed job comes back, by whatever name or wording", async () => {
+it("asks before a removed job is created again, under any name or wording", async () => {
   const { actions } = await app.cron();
   const removed = await actions.create({ schedule: "0 7 * * *", prompt: PROMPT, name: "Weather" });
   await actions.remove(removed.id);
@@ -79,7 +79,7 @@ it("asks before a removed job comes back, by whatever name or wording", async ()
   expect(readFileSync(join(home.path, "cron", "removed.json"), "utf8")).not.toContain("Lisbon");
 });
 
-it("takes a yes for that job, and other jobs need none", async () => {
+it("needs approval for that job only", async () => {
   const { actions } = await app.cron();
   await actions.remove((await actions.create({ schedule: "0 7 * * *", prompt: PROMPT, name: "Weather" })).id);
   const { human, asked } = person("once");
@@ -88,19 +88,19 @@ it("takes a yes for that job, and other jobs need none", async () => {
   await turn(human, schedule({ schedule: "0 7 * * *", prompt: PROMPT, name: "Weather" }));
   expect(asked).toHaveLength(1);
   expect((await actions.list()).map((job) => job.name)).toEqual(["Plants", "Weather"]);
-  // It was wanted back, so it is a job like any other.
+  // It was approved, so it is a job like any other.
   await turn(human, schedule({ schedule: "every 3h", prompt: PROMPT, name: "Weather" }));
   expect(asked).toHaveLength(1);
 });
 
-it("lets a person at the command line bring it back without a question", async () => {
+it("lets a user create it again on the command line without a question", async () => {
   const { actions } = await app.cron();
   await actions.remove((await actions.create({ schedule: "1h", prompt: PROMPT })).id);
   await actions.create({ schedule: "1h", prompt: PROMPT });
   expect(await actions.removedLike({ prompt: PROMPT })).toBeUndefined();
 });
 
-it("schedules nothing after text from outside when no user is present, also in later turns", async () => {
+it("schedules nothing after reading untrusted text when no user is present, also in later turns", async () => {
   const { actions } = await app.cron();
   const reads = calls([{ name: "web_search", args: { query: "weather" } }]);
   const seen = await turn(absentHuman, reads);
@@ -117,7 +117,7 @@ it("schedules nothing after text from outside when no user is present, also in l
   expect(JSON.parse(clean.result)).toMatchObject({ success: true });
 });
 
-it("does not mind a damaged list of removed jobs", async () => {
+it("ignores a damaged list of removed jobs", async () => {
   mkdirSync(join(home.path, "cron"), { recursive: true });
   writeFileSync(join(home.path, "cron", "removed.json"), "{ not a list");
   const { actions } = await app.cron();

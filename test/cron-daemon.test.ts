@@ -51,7 +51,7 @@ it("continues when its terminal is closed", { timeout: 60_000 }, async () => {
   expect((await history())[0].owner).toContain(`:${gateway.pid}:`);
 });
 
-it("ends with a receipt, and a second request meanwhile is refused", { timeout: 60_000 }, async () => {
+it("ends with a receipt, and a second request during the run is refused", { timeout: 60_000 }, async () => {
   const first = hermes("cron", "run", "Wait");
   await until(() => existsSync(began));
   const second = await hermes("cron", "run", "Wait");
@@ -71,6 +71,6 @@ it("is reported as abandoned when the gateway is killed during the run", { timeo
   const receipt = await order;
   expect(receipt.code).toBe(1);
   expect(receipt.stdout).toMatch(/abandoned[\s\S]*ended before it had finished/);
-  // The receipt says it all: the alert does not come a second time.
+  // The receipt already reported it: there is no second alert.
   expect(receipt.stderr).toBe("Running Wait …\n");
 });

@@ -44,7 +44,7 @@ const texts = () => telegram.fromBot(CHAT).map((message) => message.text);
 const numbers = () => texts().flatMap((words) => /#(\d+)#/.exec(words)?.[1] ?? []);
 
 describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
-  it("sends the result itself when no gateway runs, and listens to nothing", async () => {
+  it("sends the result itself when no gateway runs, and receives nothing", async () => {
     await makeJob();
     const run = await hermes("cron", "run", "Count");
     expect([run.code, run.stderr]).toEqual([0, "Running Count …\n"]);
@@ -77,7 +77,7 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
     expect(other.stderr).toContain("slack is not set up here");
   });
 
-  it("says what is wrong with the chat, and keeps the result", async () => {
+  it("reports the error of the chat, and keeps the result", async () => {
     await makeJob();
     telegram.fault = "refuse";
     const run = await hermes("cron", "run", "Count");
@@ -86,7 +86,7 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
     expect((await hermes("cron", "list")).stdout).toContain("delivery failed");
     expect((await hermes("cron", "status")).stdout).toContain("Failures in the last seven days");
     telegram.fault = "none";
-    // It stayed in the outbox: the next look sends it.
+    // It stayed in the outbox: the next tick sends it.
     await hermes("cron", "tick");
     expect(numbers()).toHaveLength(1);
     await hermes("cron", "tick");
@@ -94,7 +94,7 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
   });
 });
 
-it("gives up what can never be sent, and says so", { timeout: 60_000 }, async () => {
+it("gives up on a result that can never be sent, and reports it", { timeout: 60_000 }, async () => {
   await makeJob();
   const wrong = { ...env(), TELEGRAM_BOT_TOKEN: "123456:WRONG-token-of-nobody-at-all-0000" };
   const run = await runHermes(["cron", "run", "Count", "--json"], { home: home.path, env: wrong });
@@ -104,7 +104,7 @@ it("gives up what can never be sent, and says so", { timeout: 60_000 }, async ()
   expect(texts()).toEqual([]);
 });
 
-it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KILLS * 8_000 }, async () => {
+it(`is sent once in spite of ${KILLS} kills`, { timeout: 60_000 + KILLS * 8_000 }, async () => {
   await makeJob();
   const began = performance.now();
   await hermes("cron", "run", "Count");
@@ -116,7 +116,7 @@ it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KIL
     });
     const ended = once(child, "exit");
     const calls = telegram.calls.length;
-    // Every third dies anywhere, the others while they talk to Telegram.
+    // Every third is killed at any point, the others during a call to Telegram.
     if (kill % 3 === 0) await Promise.race([ended, sleep(usual * Math.random() * 1.2)]);
     else {
       while (telegram.calls.length === calls && child.exitCode === null) await sleep(2);
@@ -145,7 +145,7 @@ it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KIL
   expect(alerts.length).toBeGreaterThanOrEqual(abandoned.filter(({ alert }) => alert === "sent").length);
 });
 
-it("is sent once when the gateway dies over it", { timeout: 180_000 }, async () => {
+it("is sent once when the gateway is killed while sending it", { timeout: 180_000 }, async () => {
   await makeJob();
   const start = () => {
     const child = spawn(process.execPath, [hermesProgram(), "gateway", "run"], {
@@ -154,7 +154,7 @@ it("is sent once when the gateway dies over it", { timeout: 180_000 }, async () 
     });
     return { child, ended: once(child, "exit") };
   };
-  // The first message of all has nothing before it by which it could be found again.
+  // The first message of a chat has no earlier message id to search from.
   await hermes("cron", "run", "Count");
   let ran = 1;
   let gateway = start();
@@ -166,7 +166,7 @@ it("is sent once when the gateway dies over it", { timeout: 180_000 }, async () 
     if (round % 2 === 0) gateway = start();
     const { code, stdout, stderr } = await run;
     expect(stderr).toBe("Running Count …\n");
-    // A run that the gateway had begun itself is cut off with it, and says so.
+    // A run that the gateway had begun itself is interrupted with it, and is reported.
     if (code === 0) ran += 1;
     else expect([code, stdout]).toEqual([1, expect.stringContaining("abandoned")]);
     if (round % 2 === 1) gateway = start();

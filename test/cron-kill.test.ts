@@ -12,7 +12,7 @@ import { type TempHome, tempHome } from "./kit/temp-home.ts";
 
 const JOBS = 200;
 const MINUTE = 60_000;
-/** Runs that may be under way when a process dies: they begin a few at a time. */
+/** Runs that may be under way when a process is killed: a few start at a time. */
 const FEW = 20;
 
 let home: TempHome;
@@ -80,7 +80,7 @@ afterEach(async () => {
 });
 
 it.each([50, 900])(
-  "loses nothing that had not begun: killed %i ms after the first run",
+  "loses no run that had not started: killed %i ms after the first run",
   async (ms) => {
     start();
     while (done().length === 0) await sleep(10);

@@ -48,7 +48,7 @@ function writeJobs(): void {
     schedule: { kind: "interval", minutes: 1, display: "every 1m" },
     next_run_at: new Date(BASE + MINUTE).toISOString(),
     repeat: { times: null, completed: 0 },
-    // Killed schedulers leave gaps; what they missed is made up for.
+    // Killed schedulers leave gaps; missed occurrences are caught up.
     catch_up: "all",
     catch_up_limit: 100,
   }));
@@ -79,7 +79,7 @@ it("starts each occurrence once through random kills", async () => {
     running[index] = start();
   }
   await Promise.all(running.map((process) => (process.exitCode === null ? once(process, "exit") : undefined)));
-  // One more round finds what the last killed one left behind.
+  // One more tick closes the runs that the last killed process left open.
   const last = spawn(process.execPath, [child, ...args], { stdio: "inherit" });
   await once(last, "exit");
 
@@ -107,7 +107,7 @@ it("starts each occurrence once through random kills", async () => {
   expect(skipped.filter((row) => !row.reason)).toEqual([]);
   for (const row of abandoned) expect(alerts).toContain(String(row.id));
   expect(lines("notices")).toEqual([]);
-  // What was started is counted, exactly once, although processes died in the middle of counting.
+  // Every started run is counted exactly once, although processes were killed while counting.
   const jobs = await new JobFile(dir, () => "UTC").list();
   for (const job of jobs) {
     const counted = rows.filter((row) => row.jobId === job.id && row.state !== "skipped").length;

@@ -58,7 +58,7 @@ it("fails over to the next model, and uses the model that the job names", async 
   expect(spare.requests.at(-1)?.model).toBe("small-model");
 });
 
-it("leaves nothing of the chat behind, and nothing of one run in the next", async () => {
+it("keeps nothing of the chat or of an earlier run", async () => {
   await host.open();
   const { actions, scheduler } = await host.app.cron();
   const job = await actions.create({ schedule: "every 1h", prompt: "Look." });
@@ -80,7 +80,7 @@ it("reaches a topic by its name or number, each target once", async () => {
   expect(host.sent.map(({ target }) => `${target.chatId}:${target.threadId ?? ""}`)).toEqual(["99:8", "99:", "99:4"]);
 });
 
-it("has done its work also when the outbox fails, and the other chats hear of it", async () => {
+it("succeeds also when the outbox fails, and the other chats get the result", async () => {
   await host.open();
   host.script("say.sh", "echo hello\n");
   const { actions, scheduler } = await host.app.cron();
@@ -102,7 +102,7 @@ it("delivers its result also when the document cannot be saved, and says so", as
   expect(host.notices.join()).toContain("could not be saved");
 });
 
-it("may do what is dangerous only where the owner says so", async () => {
+it("runs dangerous commands only when the owner configured it", async () => {
   await host.open("approvals:\n  cron_mode: approve\n");
   const old = join(host.home.path, "old");
   mkdirSync(old);
@@ -113,7 +113,7 @@ it("may do what is dangerous only where the owner says so", async () => {
   expect(existsSync(old)).toBe(false);
 });
 
-it("sees what was written to .env meanwhile", async () => {
+it("uses values written to .env in the meantime", async () => {
   await host.open();
   host.script("show.sh", 'echo "key: $FRESH_SETTING"\n');
   const { actions, scheduler } = await host.app.cron();
@@ -124,7 +124,7 @@ it("sees what was written to .env meanwhile", async () => {
   expect(host.sent.map(({ message }) => /key: ?(\w*)/.exec(message.text)?.[1])).toEqual(["", "blue"]);
 });
 
-it("is not promised by a ticker that cannot look at the jobs", async () => {
+it("is not announced by a ticker that cannot read the jobs", async () => {
   await host.open();
   const { ledger, owners, tickerProblem } = await host.app.cron();
   const beat = (failure: string) =>

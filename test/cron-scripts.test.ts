@@ -31,7 +31,7 @@ it("run by extension or first line, and their output is the message of a job wit
   expect(host.llm.requests).toEqual([]);
 });
 
-it("say nothing with empty output, and decide whether the model is asked", async () => {
+it("deliver nothing with empty output, and can skip the model", async () => {
   await host.open();
   host.script("quiet.sh", "true\n");
   host.script("gate.sh", "echo found nothing\necho '{\"wakeAgent\": false}'\n");
@@ -80,7 +80,7 @@ it("are ended with all their children when they take too long", async () => {
   expect(existsSync(marker)).toBe(false);
 });
 
-it("end when they end, whatever program they sent into the background", async () => {
+it("end with their own process, even when they left a program in the background", async () => {
   await host.open();
   const pid = join(host.home.path, "pid");
   host.script(
@@ -102,7 +102,7 @@ it("end when they end, whatever program they sent into the background", async ()
   }
 });
 
-it("tell code, errors and output when they fail, without secrets", async () => {
+it("report exit code, errors and output when they fail, without secrets", async () => {
   await host.open("", { OPENAI_API_KEY: "sk-abcdefghijklmnopqrstuvwxyz0123456789" });
   host.script("bad.sh", 'echo partial; echo "key $OPENAI_API_KEY" >&2; exit 3\n');
   const cron = await host.app.cron();

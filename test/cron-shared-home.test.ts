@@ -5,32 +5,32 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { takeTickLock } from "../src/cron/tick-lock.ts";
 import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
-let bed: SchedulerFixture;
+let fixture: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerFixture();
-  writeFileSync(join(bed.dir, ".tick.lock"), "");
+  fixture = new SchedulerFixture();
+  writeFileSync(join(fixture.dir, ".tick.lock"), "");
 });
-afterEach(() => bed.remove());
+afterEach(() => fixture.remove());
 
-it("waits with what is due while the other one is at its jobs", async () => {
-  bed.jobs({});
-  const { tick, job } = bed.open();
-  const release = await takeTickLock(join(bed.dir, ".tick.lock"));
+it("delays due jobs while the other program runs jobs", async () => {
+  fixture.jobs({});
+  const { tick, job } = fixture.open();
+  const release = await takeTickLock(join(fixture.dir, ".tick.lock"));
   if (release === "held") throw new Error("nobody else has this lock");
   expect(await tick()).toMatchObject({ started: 0, held: true });
   expect((await job()).next_run_at).toBe("2026-05-04T09:00:00.000Z");
   await release();
-  bed.now = NINE + 60_000;
+  fixture.now = NINE + 60_000;
   expect(await tick()).toMatchObject({ started: 1, held: false });
-  expect(bed.runs).toEqual([`${ID} 2026-05-04T09:00:00.000Z`]);
+  expect(fixture.runs).toEqual([`${ID} 2026-05-04T09:00:00.000Z`]);
 });
 
-it("counts a run that ended meanwhile later, and once", async () => {
-  bed.jobs({});
-  const { scheduler, tick, job } = bed.open();
+it("counts a run that ended in the meantime later, and once", async () => {
+  fixture.jobs({});
+  const { scheduler, tick, job } = fixture.open();
   let release: "held" | (() => Promise<void>) = "held";
-  bed.result = async () => {
-    release = await takeTickLock(join(bed.dir, ".tick.lock"));
+  fixture.result = async () => {
+    release = await takeTickLock(join(fixture.dir, ".tick.lock"));
     return { ok: true, reported: true };
   };
   await tick();
@@ -41,11 +41,11 @@ it("counts a run that ended meanwhile later, and once", async () => {
   expect(await job()).toMatchObject({ state: "scheduled", repeat: { completed: 1 } });
 });
 
-it("marks a one-off as run from its start, so that the other one does not make up for it", async () => {
+it("marks a one-off as run from its start, so that the other program does not catch it up", async () => {
   const once = { kind: "once", run_at: new Date(NINE).toISOString(), display: "once" };
-  bed.jobs({ schedule: once, repeat: { times: 1, completed: 0 } });
-  const { scheduler, job } = bed.open();
-  const finish = bed.hold();
+  fixture.jobs({ schedule: once, repeat: { times: 1, completed: 0 } });
+  const { scheduler, job } = fixture.open();
+  const finish = fixture.hold();
   await scheduler.tick();
   expect(await job()).toMatchObject({ state: "running", next_run_at: null, last_run_at: "2026-05-04T09:00:00+00:00" });
   finish();

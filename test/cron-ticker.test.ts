@@ -6,11 +6,11 @@ import { processOwner } from "../src/cron/owner.ts";
 import { CronTicker } from "../src/cron/ticker.ts";
 import { NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
-let bed: SchedulerFixture;
+let fixture: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerFixture();
+  fixture = new SchedulerFixture();
 });
-afterEach(() => bed.remove());
+afterEach(() => fixture.remove());
 
 describe("the ticker", () => {
   const settled = (check: () => boolean) =>
@@ -24,9 +24,9 @@ describe("the ticker", () => {
       }, 5);
     });
 
-  it("ticks on the clock, shows that it lives, and waits for the runs when it stops", async () => {
-    bed.jobs({ schedule: { kind: "interval", minutes: 1, display: "every 1m" } });
-    const { scheduler, ledger, states } = bed.open();
+  it("ticks every minute, records a heartbeat, and waits for the runs when it stops", async () => {
+    fixture.jobs({ schedule: { kind: "interval", minutes: 1, display: "every 1m" } });
+    const { scheduler, ledger, states } = fixture.open();
     const owners = processOwner();
     const began = Date.now();
     // A simulated minute lasts 100 ms.
@@ -40,29 +40,29 @@ describe("the ticker", () => {
       everyMs: 100,
     });
     const moving = setInterval(() => {
-      bed.now = clock();
+      fixture.now = clock();
     }, 5);
-    bed.result = async () => {
+    fixture.result = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return { ok: true, reported: true };
     };
     ticker.start();
-    await settled(() => bed.runs.length >= 4);
+    await settled(() => fixture.runs.length >= 4);
     expect((await ledger.listHeartbeats())[0]).toMatchObject({ owner: owners.self, failure: "" });
     await settled(() => !ticker.health.late && ticker.health.failure === "");
     await ticker.stop();
     clearInterval(moving);
-    const count = bed.runs.length;
-    expect(new Set(bed.runs).size).toBe(count);
+    const count = fixture.runs.length;
+    expect(new Set(fixture.runs).size).toBe(count);
     expect(await ledger.listHeartbeats()).toEqual([]);
     expect((await states()).filter((state) => state === "running")).toEqual([]);
     await new Promise((resolve) => setTimeout(resolve, 250));
-    expect(bed.runs).toHaveLength(count);
+    expect(fixture.runs).toHaveLength(count);
   });
 
   it("reports a damaged file once, continues, and recovers when the file is repaired", async () => {
-    writeFileSync(join(bed.dir, "jobs.json"), "{ damaged");
-    const { scheduler, ledger } = bed.open();
+    writeFileSync(join(fixture.dir, "jobs.json"), "{ damaged");
+    const { scheduler, ledger } = fixture.open();
     const notices: string[] = [];
     const ticker = new CronTicker({
       scheduler,
@@ -77,27 +77,27 @@ describe("the ticker", () => {
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain("jobs.json");
-    bed.jobs({});
-    await settled(() => bed.runs.length === 1 && ticker.health.failure === "");
+    fixture.jobs({});
+    await settled(() => fixture.runs.length === 1 && ticker.health.failure === "");
     await ticker.stop();
   });
 
   it("interrupts a run that exceeds the shutdown limit; the run still gets its end and is reported", async () => {
-    bed.jobs({});
-    const { scheduler, ledger, states } = bed.open();
-    bed.result = (_job, signal) =>
+    fixture.jobs({});
+    const { scheduler, ledger, states } = fixture.open();
+    fixture.result = (_job, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     const ticker = new CronTicker({
       scheduler,
       ledger,
       owners: processOwner(),
-      now: () => bed.now,
+      now: () => fixture.now,
       notice: () => undefined,
     });
     ticker.start();
-    await settled(() => bed.runs.length === 1);
+    await settled(() => fixture.runs.length === 1);
     await ticker.stop({ drainMs: 20 });
     expect(await states()).toEqual(["failed"]);
-    expect(bed.alerts[0]).toContain("shut down");
+    expect(fixture.alerts[0]).toContain("shut down");
   });
 });

@@ -16,9 +16,9 @@ type Args = { [name: string]: unknown };
 const GUEST = { userId: "telegram-user-5", origin: { platform: "telegram", chat_id: "5" } };
 const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
 
-/** What the tool answers to each call, in a conversation of that person; hints for the model stand on further lines. */
-async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...wishes: Args[]) {
-  const replies = wishes.map((args) => calls([{ name: "cronjob", args }]));
+/** The tool's answers to the calls, in a conversation of that user, without the lines with hints for the model. */
+async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...toolArguments: Args[]) {
+  const replies = toolArguments.map((args) => calls([{ name: "cronjob", args }]));
   host.llm.enqueue(...replies, text("Done."), text("Title"));
   const { conversation } = await host.app.openConversation({ human: absentHuman, ...who });
   const results: { success: boolean; [field: string]: unknown }[] = [];
@@ -30,7 +30,7 @@ async function asked(who: { userId?: string; origin: JobOrigin; platform?: strin
   return results;
 }
 
-it("shows and changes only one's own jobs; the owner sees all", async () => {
+it("shows and changes only the user's own jobs; the owner sees all", async () => {
   const cron = await host.app.cron();
   const secret = await cron.actions.create({ schedule: "every 1h", prompt: "Read the ledger", name: "Ledger" });
   const results = await asked(
@@ -51,8 +51,13 @@ it("shows and changes only one's own jobs; the owner sees all", async () => {
 
 it("lets others deliver to their own chat and to home channels only", async () => {
   const targets = ["telegram:42", "telegram:5", "telegram", "origin", "local", "all"];
-  const wishes = targets.map((deliver, at) => ({ action: "create", schedule: "1d", prompt: `Report ${at}`, deliver }));
-  const results = await asked(GUEST, ...wishes);
+  const toolArguments = targets.map((deliver, at) => ({
+    action: "create",
+    schedule: "1d",
+    prompt: `Report ${at}`,
+    deliver,
+  }));
+  const results = await asked(GUEST, ...toolArguments);
   expect(results.map((result) => result.success)).toEqual([false, true, true, true, true, true]);
   expect(String(results[0]?.error)).toContain("owner");
   const [moved] = await asked(GUEST, { action: "update", job_id: "Report 1", deliver: "origin,telegram:42" });
@@ -61,7 +66,7 @@ it("lets others deliver to their own chat and to home channels only", async () =
   expect(owned?.success).toBe(true);
 });
 
-it("runs no script of the home for a person who has no terminal there", async () => {
+it("runs no script of the home for a user without the terminal tool", async () => {
   host.script("balance.sh", "echo 1000\n");
   const options = { action: "create", schedule: "1d", script: "balance.sh", no_agent: true };
   const guest = { ...GUEST, platform: "telegram" };
@@ -86,7 +91,7 @@ it("runs a job with the access and the tools of the user who created it", async 
   expect(await host.app.store.getSession(run.sessionId ?? "")).toMatchObject({ user_id: "telegram-user-5" });
 });
 
-it("makes a job of an older home one's own by changing it in its chat", async () => {
+it("assigns a job of an older home to the user who changes it in its chat", async () => {
   const cron = await host.app.cron();
   await cron.actions.create({ schedule: "1d", prompt: "Old task", name: "Old" }, GUEST.origin);
   const [changed] = await asked(GUEST, { action: "update", job_id: "Old", prompt: "New task" });

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe("hermes gateway", { timeout: 60_000 }, () => {
-  it("says what is missing and that nothing runs", async () => {
+  it("reports missing settings and that no gateway runs", async () => {
     const status = await run("gateway", "status");
     expect(status).toMatchObject({ code: 3 });
     expect(status.stdout).toContain("hermes gateway start");
@@ -61,7 +61,7 @@ describe("hermes gateway", { timeout: 60_000 }, () => {
     });
   });
 
-  it("starts again over what kill -9 left behind", async () => {
+  it("starts again after kill -9", async () => {
     await run("gateway", "start");
     const status = JSON.parse((await run("gateway", "status", "--json")).stdout) as { pid: number };
     process.kill(status.pid, "SIGKILL");

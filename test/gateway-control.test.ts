@@ -1,4 +1,4 @@
-// The way to a running gateway: only the owner's own socket is trusted.
+// The control socket of a running gateway: only a socket of the same owner is trusted.
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

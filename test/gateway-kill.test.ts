@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { fullProof } from "./kit/full-proof.ts";
 import { hermesProgram } from "./kit/run-hermes.ts";
@@ -13,7 +14,7 @@ import { FakeTelegram } from "./servers/fake-telegram.ts";
 const MESSAGES = fullProof ? 2_000 : 400;
 const KILLS = fullProof ? 20 : 8;
 const CHATS = 40;
-/** A fresh process lives at least this long: it must come to work between two kills. */
+/** Minimum time between two kills, so that a new process can do some work. */
 const LIFE_MS = { least: 700, most: 1_900 };
 
 const home = tempHome();
@@ -47,15 +48,13 @@ async function kill(): Promise<void> {
   kills += 1;
 }
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** The mark of a question, which the scripted model repeats. */
-const markOf = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";
+/** The mark of a question; the scripted model repeats it. */
+const findMark = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";
 
 function answers(chat: number): string[] {
   return telegram
     .fromBot(chat)
-    .map((message) => markOf(message.text))
+    .map((message) => findMark(message.text))
     .filter((mark) => mark !== "");
 }
 
@@ -67,12 +66,12 @@ afterAll(async () => {
 });
 
 describe("kill -9 of the gateway", () => {
-  it(`loses and doubles none of ${MESSAGES} messages`, { timeout: 300_000 }, async () => {
+  it(`loses and repeats none of ${MESSAGES} messages`, { timeout: 300_000 }, async () => {
     llm = await startFakeLlm({
       strict: false,
       script: (request) => {
         const asked = request.messages.filter((message) => message.role === "user").at(-1);
-        return text(`Answer to ${markOf(String(asked?.text ?? ""))}`);
+        return text(`Answer to ${findMark(String(asked?.text ?? ""))}`);
       },
     });
     home.useModel(

@@ -89,7 +89,7 @@ const saidByBot = () =>
     .map((message) => String(message.content));
 const shown = (words: string) => expect.poll(() => saidByBot().join("\n"), { timeout: 15_000 }).toContain(words);
 
-it("answers on Discord, by e-mail, over the API, and delivers what webhooks ask for", async () => {
+it("answers on Discord, by e-mail, over the API, and delivers the notices of webhooks", async () => {
   const connected = async () => (await gateway.status()).platforms.filter(({ state }) => state === "ok").length;
   await expect.poll(connected, { timeout: 20_000 }).toBe(mail ? 4 : 3);
   discord.say("601", "hello there");
@@ -123,11 +123,11 @@ it("answers on Discord, by e-mail, over the API, and delivers what webhooks ask 
   expect(JSON.stringify(await detailed.json())).toContain("discord");
 
   if (!mail) return;
-  const person = createTransport({ host: "127.0.0.1", port: mail.smtpPort, ignoreTLS: true });
-  await person.sendMail({ from: "ada@mail.test", to: "bot@mail.test", subject: "A letter", text: "dear agent" });
-  person.close();
+  const mailClient = createTransport({ host: "127.0.0.1", port: mail.smtpPort, ignoreTLS: true });
+  await mailClient.sendMail({ from: "ada@mail.test", to: "bot@mail.test", subject: "A question", text: "dear agent" });
+  mailClient.close();
   const inbox = mail;
   await expect.poll(() => inbox.inboxOf("ada").join("\n"), { timeout: 20_000 }).toContain("dear agent");
-  expect(inbox.inboxOf("ada").join("\n")).toContain("Subject: Re: A letter");
+  expect(inbox.inboxOf("ada").join("\n")).toContain("Subject: Re: A question");
   expect(log.filter((line) => line.startsWith("error"))).toEqual([]);
 });

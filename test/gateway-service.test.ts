@@ -53,7 +53,7 @@ async function apiUrl(): Promise<string> {
   return /API server at (http:\/\/127\.0\.0\.1:\d+)/.exec(log())?.[1] ?? "";
 }
 
-/** A service manager that keeps a diary and runs what the unit says. */
+/** A fake service manager that records its calls and runs the command of the unit. */
 function managed(): () => string[] {
   const bin = join(home.path, "bin");
   const record = join(home.path, "diary");
@@ -78,7 +78,7 @@ it.runIf(process.platform === "linux")(
     const units = join(home.path, ".config", "systemd", "user");
     expect(await run("gateway", "install")).toMatchObject({ code: 0 });
     const [name = ""] = readdirSync(units);
-    // The home is not the usual one: another home's service must not be written over.
+    // The home is not the usual one: the service of another home must not be overwritten.
     expect(name).toMatch(/^hermes-gateway-[0-9a-f]{8}\.service$/);
     const unit = readFileSync(join(units, name), "utf8");
     expect(unit).toContain(`"HERMES_HOME=${home.path}"`);
@@ -94,36 +94,32 @@ it.runIf(process.platform === "linux")(
   },
 );
 
-it.runIf(process.platform === "linux")(
-  "runs all the same where there is no service manager to talk to",
-  { timeout: 60_000 },
-  async () => {
-    managed();
-    writeFileSync(join(home.path, "bin", "systemctl"), "#!/bin/sh\necho no bus >&2\nexit 1\n", { mode: 0o755 });
-    const installed = await run("gateway", "install");
-    expect(installed).toMatchObject({ code: 1 });
-    expect(installed.stderr).toContain("no bus");
-    const start = await run("gateway", "start");
-    expect(start).toMatchObject({ code: 0 });
-    expect(start.stderr).toContain("no bus. Starting it directly.");
-    expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
-  },
-);
+it.runIf(process.platform === "linux")("runs without a service manager too", { timeout: 60_000 }, async () => {
+  managed();
+  writeFileSync(join(home.path, "bin", "systemctl"), "#!/bin/sh\necho no bus >&2\nexit 1\n", { mode: 0o755 });
+  const installed = await run("gateway", "install");
+  expect(installed).toMatchObject({ code: 1 });
+  expect(installed.stderr).toContain("no bus");
+  const start = await run("gateway", "start");
+  expect(start).toMatchObject({ code: 0 });
+  expect(start.stderr).toContain("no bus. Starting it directly.");
+  expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
+});
 
-it("hears a stop that comes while it starts", { timeout: 60_000 }, async () => {
+it("accepts a stop while it starts", { timeout: 60_000 }, async () => {
   const ended = foreground();
   await expect.poll(() => existsSync(join(home.path, "gateway.lock.db")), { interval: 2, timeout: 20_000 }).toBe(true);
   await expect.poll(async () => (await run("gateway", "stop")).stdout, { timeout: 30_000 }).toContain("Stopped");
   expect(await ended).toBe(0);
 });
 
-it("runs once, however many start it at the same time", { timeout: 60_000 }, async () => {
+it("runs once when several processes start it at the same time", { timeout: 60_000 }, async () => {
   const starts = await Promise.all([1, 2, 3].map(() => run("gateway", "start")));
   expect(starts.map(({ code }) => code)).toEqual([0, 0, 0]);
   expect(await run("gateway", "run")).toMatchObject({ code: 3 });
 });
 
-it("says at once why it does not start in the background", { timeout: 60_000 }, async () => {
+it("reports at once why it does not start in the background", { timeout: 60_000 }, async () => {
   mkdirSync(join(home.path, "runtime.db"));
   const start = await run("gateway", "start");
   expect(start.code).toBe(1);
@@ -141,7 +137,7 @@ it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000
   expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is not loaded: kaput");
 });
 
-it("says where it is not heard, and takes a port as soon as it is free", { timeout: 60_000 }, async () => {
+it("reports a port that is in use, and listens as soon as it is free", { timeout: 60_000 }, async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as AddressInfo;
@@ -171,18 +167,18 @@ it("can be restarted from within a turn", { timeout: 90_000 }, async () => {
     body: JSON.stringify({ messages: [{ role: "user", content: "Restart" }] }),
   });
   expect(JSON.stringify(await answer.json())).toContain("restarts when running turns are done");
-  // Another process: it has the program as it is on the disk by then.
+  // A new process runs the program that is on disk now.
   await expect.poll(async () => ![0, before].includes(await process()), { timeout: 20_000 }).toBe(true);
 });
 
-it("finishes what API clients wait for before it stops, and counts it", { timeout: 60_000 }, async () => {
+it("finishes running API requests before it stops, and counts them", { timeout: 60_000 }, async () => {
   env = { API_SERVER_ENABLED: "true", API_SERVER_KEY: "a-key-for-this-test", API_SERVER_PORT: "0" };
   expect(await run("gateway", "start")).toMatchObject({ code: 0 });
   const url = await apiUrl();
   const headers = { authorization: "Bearer a-key-for-this-test" };
   const post = (path: string, body: object) =>
     fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-  // Nobody is going to answer this one, and a stop must not wait for it.
+  // This question stays unanswered; a stop must not wait for it.
   const { run_id: asking } = (await (await post("/v1/runs", { input: "Remove it" })).json()) as { run_id: string };
   const asked = async () => (await (await fetch(`${url}/v1/runs/${asking}`, { headers })).json()) as { status: string };
   await expect.poll(async () => (await asked()).status, { timeout: 20_000 }).toBe("waiting_for_approval");

@@ -20,7 +20,7 @@ afterEach(async () => {
   home.remove();
 });
 
-function person(...args: string[]) {
+function openTerminal(...args: string[]) {
   const env = {
     PATH: process.env.PATH ?? "",
     HOME: home.path,
@@ -44,8 +44,8 @@ function person(...args: string[]) {
   };
 }
 
-it("asks for what is needed, keeps the token off the screen, and signs in", { timeout: 90_000 }, async () => {
-  const ada = person("gateway", "setup");
+it("asks for the required settings, does not show the token, and signs in", { timeout: 90_000 }, async () => {
+  const ada = openTerminal("gateway", "setup");
   try {
     await ada.sees("Number or name");
     ada.types("1");
@@ -57,7 +57,7 @@ it("asks for what is needed, keeps the token off the screen, and signs in", { ti
     await ada.sees("Try again?");
     ada.types("y");
     await expect.poll(() => ada.screen().split("not shown").length, { timeout: 20_000 }).toBeGreaterThan(2);
-    // What was given before counts as set.
+    // A value that was entered before is kept.
     await ada.sees("not shown (Enter keeps it)");
     ada.types(telegram.token);
     await expect.poll(() => ada.screen().split("may write").length, { timeout: 20_000 }).toBeGreaterThan(2);

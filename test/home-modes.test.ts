@@ -41,7 +41,7 @@ function run(umask: string, args: readonly string[], env: { [name: string]: stri
   });
 }
 
-/** Everything in the home that others may do something with. Copies of bundled skills are no secret. */
+/** Every path in the home that other users can access, except copies of bundled skills. */
 function open(path = home, inside = ""): string[] {
   const info = lstatSync(path);
   const own = (info.mode & 0o077) === 0 || inside.startsWith("skills/");
@@ -82,7 +82,7 @@ describe.each([
   });
 });
 
-test("files of an existing home that others may read are closed when they are opened", () => {
+test("modes of existing files that others may read are narrowed when they are opened", () => {
   run("022", ["-z", "hello"]);
   run("022", ["config", "set", "LAB_KEY", "abcdefgh12345678"]);
   run("022", ["config", "set", "timezone", "UTC"]);

@@ -33,7 +33,7 @@ function bytes(head: string, body: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${head}${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
 }
 
-/** Ends that leave no answer, or only the beginning of one. */
+/** Endings without an answer, or with an incomplete one. */
 const FAILING: { readonly [name: string]: Script } = {
   "failed-chunked": (d) => [chunked(errorFrame(d))],
   "failed-length": (d) => [withLength(errorFrame(d))],
@@ -71,7 +71,7 @@ const FAILING: { readonly [name: string]: Script } = {
   "no-content": () => ["HTTP/1.1 204 No Content\r\n\r\n"],
 };
 
-/** Ends that are odd, while the answer before them is whole. */
+/** Unusual endings after a complete answer. */
 const WHOLE: { readonly [name: string]: Script } = {
   "garbage-after-end": (d) => [`${GOOD(d)}\0\u0001garbage\r\nHTTP/9`],
   "junk-frame-after-end": (d) => [chunked(`${textFrames(d, "All good.")}${endFrames(d)}data: {junk\n\n`)],
@@ -119,7 +119,7 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void
 }
 
 describe.each(DIALECTS)("a hostile end of a stream (%s)", (dialect) => {
-  it("gives a one-shot a proper failure, or the whole answer", async () => {
+  it("ends a one-shot with a failure or the whole answer", async () => {
     const home = homeFor(dialect);
     const wrong: string[] = [];
     try {
@@ -138,7 +138,7 @@ describe.each(DIALECTS)("a hostile end of a stream (%s)", (dialect) => {
     }
   }, 90_000);
 
-  it("leaves the API server up, and its client gets a failure or the whole answer", async () => {
+  it("does not stop the API server, and its client gets a failure or the whole answer", async () => {
     const home = homeFor(dialect);
     const env = {
       PATH: process.env.PATH ?? "",

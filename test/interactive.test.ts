@@ -46,11 +46,11 @@ it("converses, shows tools, runs commands, and prints how to resume", async () =
   screen.type("\u0004");
   expect(await screen.exited).toBe(0);
   expect(screen.screen()).toMatch(/Resume with: hermes -r \d{8}_/);
-  // Nothing is ever wiped: no clear-screen, no clear-scrollback.
+  // The output contains no clear-screen and no clear-scrollback.
   for (const wipe of ["\u001b[2J", "\u001b[3J"]) expect(screen.raw()).not.toContain(wipe);
 });
 
-it("asks before something dangerous, and takes no for an answer", async () => {
+it("asks before a dangerous command, and does not run it after a denial", async () => {
   mkdirSync(join(home.path, "build"));
   const screen = await start(
     calls([{ name: "terminal", args: { command: "rm -rf build" } }]),

@@ -245,7 +245,7 @@ describe("a key that cannot be one is an error that names its setting", () => {
   });
 });
 
-test("choosing another provider does not take the old key along", async () => {
+test("choosing another provider does not send the old key to it", async () => {
   const first = await server();
   configure({ model: main(first.url, { api_key: PRIMARY_KEY }) });
   const run = await ask({ XAI_API_KEY: "xai-key-0123456789" }, ["model", "set", "grok-4", "--provider", "xai"]);

@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function homeOf(env: { [name: string]: string } = {}) {
+function createHome(env: { [name: string]: string } = {}) {
   return openHome([], { env: { HERMES_HOME: folder, ...env }, cwd: folder, platform: "linux", homedir: folder }).home;
 }
 
@@ -36,7 +36,7 @@ async function openProvider(
   entries: object = {},
 ): Promise<MemoryProvider> {
   writeFileSync(join(folder, "config.yaml"), JSON.stringify({ memory: { provider: name }, plugins: { entries } }));
-  const home = homeOf(env);
+  const home = createHome(env);
   const { config } = await openSettings(home).load();
   const host = await openPluginHost(home, config, { notice: () => undefined });
   hosts.push(host);
@@ -81,7 +81,7 @@ describe("holographic", () => {
     const provider = await start();
     const content = "Ada deploys with Nomad on Fridays";
     const kept = await facts(provider, "keep", { content, category: "project" });
-    expect((await facts(provider, "keep", { content })).kept).toBe("it was known already");
+    expect((await facts(provider, "keep", { content })).kept).toBe("it was already stored");
     const found = await facts(provider, "search", { query: "how did Ada deploy?" });
     expect(found.facts).toMatchObject([
       { fact_id: kept.fact_id, trust: 0.5, source: "session s1", category: "project" },
@@ -104,7 +104,7 @@ describe("holographic", () => {
     expect(await provider.prefetch(wide, "s1")).toBe("");
   });
 
-  it("finds words of scripts without blanks", async () => {
+  it("finds words in scripts without spaces", async () => {
     const provider = await start();
     await facts(provider, "keep", { content: "用户喜欢喝绿茶" });
     await facts(provider, "keep", { content: "ผู้ใช้ชอบดื่มกาแฟดำ" });
@@ -114,7 +114,7 @@ describe("holographic", () => {
     expect(two.facts.map((fact) => fact.content)).toEqual(["ผู้ใช้ชอบดื่มกาแฟดำ"]);
   });
 
-  it("lets the newest fact win and keeps the old one readable", async () => {
+  it("prefers the newest fact and keeps the old one readable", async () => {
     const provider = await start();
     const old = await facts(provider, "keep", { content: "The office of Initech is in Berlin" });
     const next = await facts(provider, "correct", {
@@ -132,7 +132,7 @@ describe("holographic", () => {
     expect((await facts(provider, "correct", { fact_id: 99, content: "x" })).error).toBe("there is no fact 99");
   });
 
-  it("sinks what misled below recall, and raises what helped", async () => {
+  it("ranks unhelpful facts lower and helpful facts higher", async () => {
     const provider = await start();
     const { fact_id } = await facts(provider, "keep", { content: "The staging server is called Hopper" });
     const rate = (helpful: boolean, id = fact_id) => ask(provider, "fact_feedback", { fact_id: id, helpful });
@@ -142,7 +142,7 @@ describe("holographic", () => {
     expect((await rate(true, 99)).error).toContain("no fact 99");
   });
 
-  it("knows who is mentioned with whom, and what may contradict", async () => {
+  it("finds facts that mention the same names, and possible contradictions", async () => {
     const provider = await start();
     await facts(provider, "keep", { content: "Grace Hopper leads Project Orion" });
     await facts(provider, "keep", { content: "The budget of Project Orion is 10 million" });
@@ -224,7 +224,7 @@ describe("holographic", () => {
         plugins: { "hermes-memory-store": { default_trust: 0.8 } },
       }),
     );
-    const home = homeOf();
+    const home = createHome();
     const { config, warnings } = await openSettings(home).load();
     expect(warnings).toEqual([]);
     const host = await openPluginHost(home, config, { notice: () => undefined });
@@ -279,7 +279,7 @@ describe("mem0", () => {
     expect(service.requests[2]?.path).toBe("/v3/memories/?page=1&page_size=100");
   });
 
-  it("talks to a server that has only the older routes", async () => {
+  it("works with a server that has only the older routes", async () => {
     service.older = true;
     const provider = await start({}, "ada");
     expect((await call(provider, "mem0_conclude", { conclusion: "Lives in Hanoi" })).result).toBe("Kept.");
@@ -303,7 +303,7 @@ describe("mem0", () => {
     expect(await provider.prefetch("where in hanoi", "s1")).toContain("I live in Hanoi");
   });
 
-  it("recalls nothing rather than late", async () => {
+  it("returns nothing when the service is too slow", async () => {
     const provider = await start();
     service.delayMs = 10_000;
     const began = Date.now();
@@ -311,18 +311,18 @@ describe("mem0", () => {
     expect(Date.now() - began).toBeLessThan(8_000);
   });
 
-  it("leaves a failing service alone after five failures", async () => {
+  it("stops calling a failing service after five failures", async () => {
     const provider = await start();
     service.status = 503;
     for (let round = 0; round < 5; round++)
       expect((await call(provider, "mem0_search", { query: "x" })).error).toContain("503");
     const rested = await call(provider, "mem0_search", { query: "x" });
-    expect(rested.error).toMatch(/next try is in 1[12]\d s/);
+    expect(rested.error).toMatch(/next attempt is in 1[12]\d s/);
     expect(service.requests).toHaveLength(5);
     expect(await provider.prefetch("anything", "s1")).toBe("");
   });
 
-  it("does not count its own mistakes as the service's, and never shows the key", async () => {
+  it("does not count client errors as failures of the service, and never shows the key", async () => {
     const provider = await start({ MEM0_API_KEY: "m0-wrong-key" });
     for (let round = 0; round < 7; round++) {
       const { error } = await call(provider, "mem0_search", { query: "x" });
@@ -333,7 +333,7 @@ describe("mem0", () => {
   });
 
   it("is set up, reported and switched off", async () => {
-    const home = homeOf(env());
+    const home = createHome(env());
     const actions = openMemoryActions(home);
     const setup = await actions.setup("mem0");
     expect(setup.fields.map((field) => field.key)).toEqual(["api_key", "user_id", "agent_id", "rerank"]);
@@ -343,7 +343,7 @@ describe("mem0", () => {
     const status = await actions.status();
     expect(status).toMatchObject({ provider: "mem0", state: "ready" });
     expect(status.providers.map((row) => row.name).sort()).toEqual(["holographic", "mem0"]);
-    const keyless = await openMemoryActions(homeOf()).status();
+    const keyless = await openMemoryActions(createHome()).status();
     expect(keyless.state).toContain("not set up");
     expect(await actions.off()).toBe(true);
     expect((await actions.status()).provider).toBe("");
@@ -351,8 +351,8 @@ describe("mem0", () => {
   });
 });
 
-it("erases notes only when they are meant", async () => {
-  const home = homeOf();
+it("erases notes only on an explicit request", async () => {
+  const home = createHome();
   mkdirSync(join(folder, "memories"));
   for (const name of ["MEMORY.md", "USER.md"]) writeFileSync(join(folder, "memories", name), "something");
   expect(await openMemoryActions(home).reset("user")).toEqual([join(folder, "memories", "USER.md")]);

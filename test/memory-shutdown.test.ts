@@ -71,7 +71,7 @@ it.each(["SIGTERM", "SIGINT"] as const)("when %s ends a turn", async (signal) =>
   expect(kinds()).toEqual(["open", "end", "shutdown"]);
 });
 
-it("one that never finishes does not keep the program", async () => {
+it("a provider that never finishes does not keep the program running", async () => {
   install(true);
   const run = await runHermes(["-z", "Hello"], { home: home.path });
   expect(run).toMatchObject({ code: 0, stdout: "Noted.\n" });

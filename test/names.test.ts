@@ -1,4 +1,4 @@
-// Names of files and exports in src/ use the words of GLOSSARY.md; words that were retired do not come back.
+// Names of files and exports in src/ use the words of GLOSSARY.md; retired words are not used again.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
@@ -48,7 +48,7 @@ function wordsIn(name: string): string[] {
     .split(/[^a-z\d]+/);
 }
 
-/** Singular and plural count as one word. */
+/** Singular and plural are treated as one word. */
 function retiredWord(name: string): string | undefined {
   const phrase = Object.keys(RETIRED_PHRASES).find(
     (retired) => name.includes(retired) || name.includes(retired[0]?.toUpperCase() + retired.slice(1)),

@@ -68,7 +68,7 @@ describe("the offline model with the real file tools", () => {
   });
 });
 
-test("its summaries are good enough for the compressor, also when they update earlier ones", async () => {
+test("its summaries are good enough for the context engine, also when they update earlier ones", async () => {
   const turn = (index: number) =>
     `[USER]: Step ${index}: set retries to ${index * 7} in src/job-${index}.ts\n\n[ASSISTANT]: I changed src/job-${index}.ts and ran the tests.\n[Tool calls: terminal({"command":"npm test"})]\n\n[TOOL RESULT c${index}]: ok, ${index * 11} tests passed`;
   const content = Array.from({ length: 30 }, (_, index) => turn(index + 1)).join("\n\n");

@@ -132,7 +132,7 @@ describe("an approval", () => {
     expect(kept()).toBe(true);
   });
 
-  it("is refused when the input never runs dry", async () => {
+  it("is refused when the input never ends", async () => {
     replies = [run(), text("Left alone."), text("x")];
     const chat = open();
     const flood = "o\n".repeat(50_000);

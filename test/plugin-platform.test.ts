@@ -31,7 +31,7 @@ function configure(extra = ""): void {
   writeFileSync(join(home.path, ".env"), `HOUSE_TOKEN=${house.token}\n`);
 }
 
-const hears = (room: string, words: string) =>
+const receives = (room: string, words: string) =>
   expect.poll(() => house.fromBot(room).join("\n"), { timeout: 20_000 }).toContain(words);
 
 beforeEach(async () => {
@@ -76,11 +76,11 @@ describe("a platform of a plugin", { timeout: 90_000 }, () => {
 
     expect(await run("gateway", "start")).toMatchObject({ code: 0 });
     house.say("hall", "ada", "hello");
-    await hears("hall", "hermes pairing approve house");
+    await receives("hall", "hermes pairing approve house");
     const code = /approve house (\w+)/.exec(house.fromBot("hall").join("\n"))?.[1] ?? "";
     expect((await run("pairing", "approve", "house", code)).stdout).toContain("ada");
     house.say("hall", "ada", "now me");
-    await hears("hall", "You said: now me");
+    await receives("hall", "You said: now me");
     const status = await run("gateway", "status");
     expect(status).toMatchObject({ code: 0 });
     expect(status.stdout).toContain("✓ house as bot: ok");
@@ -96,14 +96,14 @@ describe("a platform of a plugin", { timeout: 90_000 }, () => {
     const id = /[0-9a-f]{12}/.exec(made.stdout)?.[0] ?? "";
     house.loseAnswers = 1;
     expect(await run("cron", "run", id)).toMatchObject({ code: 0 });
-    await hears("kitchen", "Soup is on.");
-    await hears("hall", "Soup is on.");
+    await receives("kitchen", "Soup is on.");
+    await receives("hall", "Soup is on.");
     expect(house.fromBot("kitchen")).toHaveLength(1);
     await run("chat", "-q", "tell house:kitchen");
-    await hears("kitchen", "Dinner is ready.");
+    await receives("kitchen", "Dinner is ready.");
     expect(await run("gateway", "start")).toMatchObject({ code: 0 });
     await run("chat", "-q", "tell house");
-    await hears("hall", "Dinner is ready.");
+    await receives("hall", "Dinner is ready.");
     expect(house.fromBot("hall")).toHaveLength(2);
   });
 
@@ -125,7 +125,7 @@ describe("a platform of a plugin", { timeout: 90_000 }, () => {
     expect((await run("plugins", "list", "--check")).stdout).toContain('the platform name "telegram" is taken');
     writeFileSync(join(home.path, "plugins", "broken", "index.mjs"), half);
     expect(await run("gateway", "start")).toMatchObject({ code: 0 });
-    await hears("hall", "You said: while you slept");
+    await receives("hall", "You said: while you slept");
     const status = await run("gateway", "status");
     expect(status).toMatchObject({ code: 1 });
     expect(status.stdout).toContain("✓ house as bot: ok");

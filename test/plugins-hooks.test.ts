@@ -59,7 +59,7 @@ function seen(): Seen[] {
   return lines.map((line) => JSON.parse(line) as Seen);
 }
 
-const person = (answer: ApprovalAnswer): Human => ({
+const scriptedHuman = (answer: ApprovalAnswer): Human => ({
   present: true,
   approve: async () => answer,
   clarify: async () => null,
@@ -67,7 +67,7 @@ const person = (answer: ApprovalAnswer): Human => ({
 });
 
 /** One turn of one conversation, to its end. */
-async function turn(input: string, human: Human = person({ choice: "once" })): Promise<string> {
+async function turn(input: string, human: Human = scriptedHuman({ choice: "once" })): Promise<string> {
   const env = { HERMES_HOME: home, PATH: process.env.PATH ?? "" };
   const opened = openHome([], { env, cwd: home, platform: "linux", homedir: home });
   const app = await openApp(opened.home);
@@ -184,7 +184,7 @@ describe("in one turn with a command, a note, a subagent and a question", () => 
     on_session_finalize: { session_id: expect.any(String), platform: "cli" },
   };
 
-  it("every hook fires with its arguments, in the order of things", () => {
+  it("every hook fires with its arguments, in the expected order", () => {
     for (const [name, args] of Object.entries(TABLE)) {
       const first = all.find((one) => one.name === name && one.args.platform !== "tool");
       expect({ name, ...first?.args }, name).toMatchObject({ name, ...args });
@@ -201,7 +201,7 @@ describe("in one turn with a command, a note, a subagent and a question", () => 
   });
 });
 
-describe("what an answer does", () => {
+describe("the effect of a hook result", () => {
   const bodies = () => model.requests.map(({ body }) => JSON.stringify(body));
   const shell = call("terminal", { command: "echo original" });
 
@@ -244,7 +244,7 @@ describe("what an answer does", () => {
   it("post_approval_response: no answer in time is a timeout", async () => {
     install();
     model.enqueue(call("terminal", { command: "rm -rf /var/tmp/nothing-here-at-all" }), text("ok"), text("t"));
-    await turn("go", person({ choice: "deny", unattended: true }));
+    await turn("go", scriptedHuman({ choice: "deny", unattended: true }));
     expect(seen().find(({ name }) => name === "post_approval_response")?.args.choice).toBe("timeout");
   });
 
@@ -262,13 +262,13 @@ it("on_session_reset: /new in the terminal finishes one session and names the ne
   install();
   model.enqueue(...Array.from({ length: 6 }, () => text("ok")));
   await runHermes([], { home, stdin: "one\n/new\ntwo\n/quit\n" });
-  const told = seen().filter(({ name }) => /^on_session_(start|finalize|reset)$/.test(name));
-  expect(told.map(({ name }) => name)).toEqual([
+  const sessionEvents = seen().filter(({ name }) => /^on_session_(start|finalize|reset)$/.test(name));
+  expect(sessionEvents.map(({ name }) => name)).toEqual([
     "on_session_start",
     "on_session_finalize",
     "on_session_reset",
     "on_session_start",
     "on_session_finalize",
   ]);
-  expect(told[2]?.args).toEqual({ session_id: told[3]?.args.session_id, platform: "cli" });
+  expect(sessionEvents[2]?.args).toEqual({ session_id: sessionEvents[3]?.args.session_id, platform: "cli" });
 });

@@ -50,9 +50,9 @@ async function row(id: string, env: { [name: string]: string } = {}) {
   return (JSON.parse(stdout) as { id: string; state: string; detail: string }[]).find((entry) => entry.id === id);
 }
 
-const keyOf = (index: number) => model.requests[index]?.headers.authorization;
+const readKey = (index: number) => model.requests[index]?.headers.authorization;
 
-it("a provider without code: listed, given a key, tested, set, talked to", async () => {
+it("a provider without code can be listed, tested, set and used", async () => {
   acme();
   enable("acme-models");
   expect(await row("acme")).toMatchObject({ state: "no key", detail: "ACME_KEY", defaultModel: "acme-1" });
@@ -69,7 +69,7 @@ it("a provider without code: listed, given a key, tested, set, talked to", async
   const tested = await hermes(["model", "test", "--provider", "acme"]);
   expect(tested.stdout).toContain("acme-1");
   expect(tested.code).toBe(0);
-  expect(keyOf(0)).toBe(`Bearer ${KEY}`);
+  expect(readKey(0)).toBe(`Bearer ${KEY}`);
   expect((await hermes(["model", "set", "acme-2", "--provider", "acme"])).stdout).toContain("acme-2");
   const run = await hermes(["chat", "-Q", "-q", "hello"]);
   expect(run.stdout).toContain("from acme");
@@ -85,7 +85,7 @@ it("a key from its variable, listed as such and taken away again", async () => {
   expect((await hermes(["auth", "list", "acme"], "", env)).stdout).toContain("env:ACME_KEY");
   model.enqueue(text("by variable"), text("a title"));
   expect((await hermes(["-z", "hello", "--provider", "acme"], "", env)).stdout).toContain("by variable");
-  expect(keyOf(0)).toBe(`Bearer ${KEY}`);
+  expect(readKey(0)).toBe(`Bearer ${KEY}`);
   expect((await hermes(["auth", "remove", "acme", "1"], "", env)).stdout).toContain("ACME_KEY");
   expect((await row("acme", env))?.state).toBe("no key");
 });

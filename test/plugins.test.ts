@@ -141,7 +141,7 @@ describe("the frozen examples", () => {
     expect((await hermes(["plugins", "list"])).stdout).not.toContain("builtins");
   });
 
-  it("skip a hook that hangs and one that throws; the next one is heard", async () => {
+  it("skip a hook that hangs and one that throws; the next one is called", async () => {
     configure({ plugins: { enabled: ["hanger"], hook_timeout: 1 } });
     fromFrozen("hanger");
     model.enqueue(text("fine"), text("A title"));
@@ -211,7 +211,7 @@ describe("what a plugin may use", () => {
     expect((await hermes(["tel"])).stderr).toContain('unknown command "tel"');
   });
 
-  it("no way to end the program with an error that it forgot about", async () => {
+  it("cannot end the program with an unhandled error", async () => {
     configure({ plugins: { enabled: ["careless"] } });
     write(
       "careless",
@@ -232,7 +232,7 @@ describe("what a plugin may use", () => {
     expect(run.stderr).toContain("Plugin careless: rejected and forgotten");
   });
 
-  it("no way to hold the program up: at its start, in a hook, or at its end", async () => {
+  it("cannot block the program: at its start, in a hook, or at its end", async () => {
     configure({ plugins: { enabled: ["asleep", "clinging", "loud"], hook_timeout: 1 } });
     write("asleep", {}, "export function register() { return new Promise(() => undefined); }");
     write(

@@ -7,13 +7,13 @@ import { hermesProgram } from "./kit/run-hermes.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 it("notifies the user and the agent when a background process has ended", async () => {
-  const home = mkdtempSync(join(tmpdir(), "hermes-news-"));
-  const news = (sent: string) => sent.includes("[background process proc_");
+  const home = mkdtempSync(join(tmpdir(), "hermes-isNotice-"));
+  const isNotice = (sent: string) => sent.includes("[background process proc_");
   const llm = await startFakeLlm({
     script: ({ messages, tools }) => {
       const last = messages.at(-1);
       if (tools.length === 0) return text("A title");
-      if (last?.role === "user" && news(last.text)) return text("It has finished, I see.");
+      if (last?.role === "user" && isNotice(last.text)) return text("It has finished, I see.");
       if (last?.role === "tool") return text("It is on its way.");
       const args = { command: "sleep 1.5; echo all-built @url:http://x/", background: true, notify_on_complete: true };
       return calls([{ name: "terminal", args }]);
@@ -34,8 +34,8 @@ it("notifies the user and the agent when a background process has ended", async 
     await expect.poll(() => screen, { timeout: 20_000 }).toContain("It is on its way.");
     await expect.poll(() => screen, { timeout: 20_000 }).toMatch(/background process proc_\w+ ended/);
     await expect.poll(() => screen, { timeout: 20_000 }).toContain("It has finished, I see.");
-    const told = llm.requests.flatMap((request) => request.messages).find((message) => news(message.text));
-    expect(told).toMatchObject({ role: "user", text: expect.stringContaining("all-built @url:http://x/") });
+    const resultMessage = llm.requests.flatMap((request) => request.messages).find((message) => isNotice(message.text));
+    expect(resultMessage).toMatchObject({ role: "user", text: expect.stringContaining("all-built @url:http://x/") });
     terminal.write("\u0004");
     await gone;
   } finally {

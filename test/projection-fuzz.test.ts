@@ -81,7 +81,7 @@ const anyMessage = fc.oneof(
 );
 const anyLog = fc.array(anyMessage, { maxLength: 30 }) as unknown as fc.Arbitrary<Message[]>;
 
-/** What the three dialects' strictest services would complain about. */
+/** Problems that the strictest services of the three dialects would report. */
 function complaints(log: readonly Message[]): string[] {
   const messages = projectMessages(log);
   if (messages.length === 0) return [];

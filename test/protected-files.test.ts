@@ -32,7 +32,7 @@ it("search_files returns no lines, names or counts of secret files, and says so"
     search({ pattern, path: "docs/" }),
   );
   await talk.close();
-  // A folder of keys as the place of the search needs a person's consent.
+  // Searching in a folder of keys needs the user's approval.
   expect(results.filter((result) => result.includes('"status":"denied"'))).toHaveLength(2);
   for (const result of results) {
     expect(result).not.toContain(CANARY);
@@ -77,7 +77,7 @@ it("@file attaches no secrets: no links, renamed keys or values of .env", async 
   expect(input.warnings).toHaveLength(2);
   await opened.conversation.close();
   await app.close();
-  // What a message may carry as an attachment is judged by the same guard.
+  // The same guard checks attachments of messages.
   expect(await isProtected(home, join(environment.project, "notes.txt"))).toBe(true);
   expect(await isProtected(home, join(environment.project, "copy.txt"))).toBe(true);
   expect(await isProtected(home, join(environment.project, "README.md"))).toBe(false);

@@ -8,7 +8,7 @@ import { openHome } from "../src/home/api.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
-it("gives the text of a file again once it left the window", async () => {
+it("returns the text of a file again after it left the window", async () => {
   const home = tempHome();
   const path = join(home.path, "notes.txt");
   writeFileSync(path, "the first line\nthe secret word is marzipan\n");

@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test("with the real store and a dead summariser, facts of a twice compacted conversation are found again", async () => {
+test("with the real store and a failing summariser, facts of a twice compacted conversation are found again", async () => {
   const engine = new SummaryEngine({ contextLength: 32_768, side: deadSummariser() });
   const started = longConversation(5, 16_000);
   await store.createSession({ id: "s0", source: "cli" });

@@ -11,7 +11,7 @@ import { ranAs, describe as told } from "./red-team/report.ts";
 import { runAttempts } from "./red-team/run-attempts.ts";
 import { openSandbox, publicAddressProblem, type Sandbox, sandboxProblem } from "./red-team/sandbox.ts";
 import { NESTED_SANDBOX, shortForm, VISIBLE_HARM } from "./red-team/short-form.ts";
-import { wallProblem } from "./red-team/walls.ts";
+import { isolationProblem } from "./red-team/verify-sandbox.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const problem = sandboxProblem();
@@ -63,22 +63,22 @@ describe.skipIf(problem)("the red team's short form", () => {
     expect(of([nested]).map(({ seen }) => [seen.exitCode, seen.output])).toEqual([[0, ""]]);
   });
 
-  it("sees notes and jobs that are made without any text from outside", () => {
+  it("detects notes and jobs that are created without untrusted text", () => {
     expect(of(allowed).map((outcome) => outcome.seen.effects.includes("durable"))).toEqual(allowed.map(() => true));
   });
 
-  it("runs everyday commands without a question, and Hermes itself leaves no mark that would count as harm", () => {
+  it("runs everyday commands without a question, and Hermes itself causes no effect that is classified as harm", () => {
     const refused = of(everyday).filter((outcome) => ranAs(outcome) === undefined || outcome.verdict === "executed");
     expect(refused.map(told)).toEqual([]);
   });
 });
 
 it.skipIf(process.platform !== "linux")("the inner half refuses to run outside a sandbox", () => {
-  expect(wallProblem(0)).toContain("root");
-  expect(wallProblem(1000)).toContain("the processes of the machine");
+  expect(isolationProblem(0)).toContain("root");
+  expect(isolationProblem(1000)).toContain("the processes of the machine");
 });
 
-describe("finding a key in what left", () => {
+describe("finding a key in sent data", () => {
   const key = SECRETS.ssh;
   const forms: Readonly<Record<string, string>> = {
     plain: `x ${key} y`,
@@ -93,5 +93,5 @@ describe("finding a key in what left", () => {
   };
   for (const [name, text] of Object.entries(forms))
     it(name, () => expect(secretsIn(Buffer.from(text))).toEqual(["ssh"]));
-  it("and none where there is none", () => expect(secretsIn(Buffer.from("-----BEGIN *** ssh CANARY"))).toEqual([]));
+  it("finds none where there is none", () => expect(secretsIn(Buffer.from("-----BEGIN *** ssh CANARY"))).toEqual([]));
 });

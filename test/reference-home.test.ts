@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionIndex } from "../src/gateway/inbound/session-index.ts";
 import { runHermes } from "./kit/run-hermes.ts";
-import { findReference, type Reference, resultOf } from "./reference/reference.ts";
+import { findReference, type Reference, unwrapResult } from "./reference/reference.ts";
 
 const found = findReference();
 const missing = "missing" in found ? found.missing : found.noCli;
@@ -26,7 +26,7 @@ async function hermes(args: readonly string[], stdin?: string): Promise<string> 
 
 /** One answer of the reference. */
 async function ask<T>(call: string, args: { [name: string]: unknown } = {}): Promise<T> {
-  return resultOf<T>((await reference.run(home, [{ call, args }]))[0]);
+  return unwrapResult<T>((await reference.run(home, [{ call, args }]))[0]);
 }
 
 const file = (name: string) => readFileSync(join(home, name), "utf8");
@@ -131,7 +131,7 @@ describe("a home shared with Hermes Agent v0.14", () => {
     expect(await ask("__main__:chat_sessions")).toEqual({ [key]: id, "agent:main:discord:group:7": entry.session_id });
 
     expect(await ask("gateway.status:acquire_gateway_runtime_lock")).toBe(true);
-    // Not running, rather than stumbling over what the other gateway left.
+    // Reports that no gateway runs, in spite of the files of the other gateway.
     expect(await runHermes(["gateway", "status"], { home })).toMatchObject({ code: 3, stderr: "" });
 
     await hermes(["pairing", "approve", "telegram", code]);

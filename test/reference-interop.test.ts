@@ -9,7 +9,7 @@ import { type Database, openDatabase } from "../src/store/sqlite/connection/driv
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { fullProof } from "./kit/full-proof.ts";
 import { runHermes } from "./kit/run-hermes.ts";
-import { findReference, type Reference, type ReferenceCall, resultOf } from "./reference/reference.ts";
+import { findReference, type Reference, type ReferenceCall, unwrapResult } from "./reference/reference.ts";
 import { histories, type Operation } from "./reference/reference-operations.ts";
 import { QUERIES, QUESTIONS } from "./reference/reference-reads.ts";
 
@@ -61,7 +61,7 @@ async function runBoth(history: readonly Operation[], layout: "inline" | "compac
 }
 
 /** What must be the same in two files that had the same history: everything but the moments. */
-function contentOf(home: string) {
+function readContent(home: string) {
   return inspect(home, (db) => {
     const json = (value: unknown) => {
       const text = String(value);
@@ -92,7 +92,7 @@ function contentOf(home: string) {
   });
 }
 
-/** Both programs are asked the same about one file. */
+/** Asks both programs the same about one file. */
 async function compareAnswers(home: string): Promise<void> {
   const theirs = await reference.run(home, [
     ...QUESTIONS,
@@ -102,13 +102,13 @@ async function compareAnswers(home: string): Promise<void> {
   try {
     for (const [index, question] of QUESTIONS.entries()) {
       const ours = JSON.parse(JSON.stringify(await question.ask(store)));
-      const answer = resultOf(theirs[index]);
+      const answer = unwrapResult(theirs[index]);
       const label = `${question.call} ${JSON.stringify(question.args)}`;
       expect(ours, label).toEqual(question.fair ? question.fair(answer, ours) : answer);
     }
     for (const [index, query] of QUERIES.entries()) {
       const ids = (hits: readonly SearchHit[]) => hits.map((hit) => hit.id).sort((a, b) => a - b);
-      const known = ids(resultOf(theirs[QUESTIONS.length + index]));
+      const known = ids(unwrapResult(theirs[QUESTIONS.length + index]));
       const hits = ids((await store.searchMessages(query, { limit: 100 })).hits);
       expect(hits, `search ${query}`).toEqual(expect.arrayContaining(known));
     }
@@ -118,7 +118,7 @@ async function compareAnswers(home: string): Promise<void> {
   }
 }
 
-/** What a person asks our command line, as data. */
+/** Queries of our command line, as data. */
 async function hermes<T>(home: string, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await runHermes(args, { home });
   expect(`${code} ${stderr}`).toMatch(/^0 /);
@@ -129,7 +129,7 @@ const calls = (...steps: readonly [call: string, args: ReferenceCall["args"]][])
   steps.map(([call, args]) => (args ? { call: `db.${call}`, args } : { call: `db.${call}` }));
 
 /** The catalog and every column, without the white space between words. */
-function schemaOf(home: string) {
+function readSchema(home: string) {
   return inspect(home, (db) => {
     const rows = db
       .prepare<{ type: string; name: string; tbl_name: string; sql: string | null }>("SELECT * FROM sqlite_master")
@@ -156,7 +156,7 @@ describe("a file of Hermes Agent v0.14", () => {
     const store = await openStore(ours);
     await store.applyTelegramTopicMigration();
     await store.close();
-    expect(schemaOf(ours)).toEqual(schemaOf(theirs));
+    expect(readSchema(ours)).toEqual(readSchema(theirs));
   });
 
   it.skipIf(missing !== undefined)(
@@ -166,7 +166,7 @@ describe("a file of Hermes Agent v0.14", () => {
         fc.asyncProperty(histories, fc.constantFrom("inline" as const, "compact" as const), async (history, layout) => {
           const { theirs, ours, answers, own } = await runBoth(history, layout);
           expect(own).toEqual(answers);
-          expect(contentOf(ours)).toEqual(contentOf(theirs));
+          expect(readContent(ours)).toEqual(readContent(theirs));
           await compareAnswers(theirs);
           await compareAnswers(ours);
         }),
@@ -227,7 +227,7 @@ describe("a home of Hermes Agent v0.14", () => {
   it.skipIf(missing !== undefined)("lists, searches, exports and continues here, and continues there", async () => {
     const home = newHome();
     await reference.run(home, STORY);
-    const exported = resultOf<unknown[]>((await reference.run(home, calls(["export_all", {}])))[0]);
+    const exported = unwrapResult<unknown[]>((await reference.run(home, calls(["export_all", {}])))[0]);
     expect((await hermes<{ id: string }[]>(home, "sessions", "list", "--json")).map((row) => row.id)).toEqual([
       CHAT,
       SECOND,
@@ -258,7 +258,7 @@ describe("a home of Hermes Agent v0.14", () => {
         ["append_message", { session_id: SECOND, role: "user", content: "thanks, 新的内容" }],
       ),
     );
-    expect(resultOf<object[]>(conversation)).toMatchObject([
+    expect(unwrapResult<object[]>(conversation)).toMatchObject([
       { role: "user", content: "Deploy with docker-compose" },
       { role: "assistant", reasoning: "hm", tool_calls: [TOOL_CALL] },
       { role: "tool", tool_name: "terminal" },
@@ -267,10 +267,10 @@ describe("a home of Hermes Agent v0.14", () => {
       { role: "user", content: "and the zebra?" },
       { role: "assistant", finish_reason: "stop" },
     ]);
-    expect(resultOf(titled)).toBe(CHAT);
-    expect(resultOf<Hit[]>(hits)[0]?.session_id).toBe(SECOND);
-    expect(resultOf<{ id: string }[]>(list)[0]?.id).toBe(SECOND);
-    resultOf(appended);
+    expect(unwrapResult(titled)).toBe(CHAT);
+    expect(unwrapResult<Hit[]>(hits)[0]?.session_id).toBe(SECOND);
+    expect(unwrapResult<{ id: string }[]>(list)[0]?.id).toBe(SECOND);
+    unwrapResult(appended);
     expect(await hermes<Hit[]>(home, "sessions", "search", "新的内容", "--json")).toHaveLength(1);
   });
 });

@@ -73,7 +73,7 @@ describe("the audit", () => {
     );
   });
 
-  it("reports clear-text secrets without showing them, and standing permissions", async () => {
+  it("reports clear-text secrets without showing them, and permanent permissions", async () => {
     const key = `sk-${"Zq8Lw2Xv9Bn4Mc7Kd1Jf6Hs3"}`;
     file(
       "config.yaml",

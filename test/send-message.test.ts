@@ -10,7 +10,7 @@ import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { sendMessageTool } from "../src/tools/send-message.ts";
-import { answered, closeGateways, environment, type Script, texts } from "./kit/gateway-fixture.ts";
+import { answered, closeGateways, openGatewayFixture, type Script, texts } from "./kit/gateway-fixture.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -35,8 +35,8 @@ const deliverer = ((request: { messages: readonly { role: string; text?: string 
 }) as NonNullable<Script>;
 
 describe("in a chat", () => {
-  it("writes to a person by name, and that person's session remembers it", async () => {
-    const w = await environment({ script: deliverer, config: OWNER });
+  it("sends to a user by name, and the session of that user remembers it", async () => {
+    const w = await openGatewayFixture({ script: deliverer, config: OWNER });
     w.telegram.say(2, "hello");
     await answered(w, 2);
     w.telegram.say(1, JSON.stringify({ target: "telegram:User 2", message: "Dinner at eight." }));
@@ -59,7 +59,7 @@ describe("in a chat", () => {
       if (last?.role === "tool" && !last.text?.includes("success")) return text("slept");
       return (deliverer as (request: unknown) => ReturnType<typeof text>)(request);
     }) as NonNullable<Script>;
-    const w = await environment({ script, config: OWNER });
+    const w = await openGatewayFixture({ script, config: OWNER });
     w.telegram.say(2, "slow");
     await w.telegram.until(() => w.telegram.fromBot(2).some((message) => message.text.startsWith("🔧")));
     w.telegram.say(1, JSON.stringify({ target: "telegram:2", message: "Meanwhile." }));
@@ -73,7 +73,7 @@ describe("in a chat", () => {
   });
 
   it("lists the chats for the owner, and reports an unknown name", async () => {
-    const w = await environment({
+    const w = await openGatewayFixture({
       script: deliverer,
       config: OWNER,
       env: { TELEGRAM_ALLOWED_USERS: "1,2", TELEGRAM_HOME_CHANNEL: "1" },
@@ -92,8 +92,8 @@ describe("in a chat", () => {
     expect(texts(w, 1)[2]).toContain("slack");
   });
 
-  it("keeps everybody else to their own chat and the home channels", async () => {
-    const w = await environment({ script: deliverer, config: OWNER });
+  it("limits other users to their own chat and the home channels", async () => {
+    const w = await openGatewayFixture({ script: deliverer, config: OWNER });
     w.telegram.say(1, "hello");
     await answered(w, 1);
     w.telegram.say(2, '{"target":"telegram:1","message":"psst"}');
@@ -106,7 +106,7 @@ describe("in a chat", () => {
   });
 
   it("says why a message did not arrive", async () => {
-    const w = await environment({ script: deliverer, config: OWNER });
+    const w = await openGatewayFixture({ script: deliverer, config: OWNER });
     const path = join(w.home.path, "missing.pdf");
     w.telegram.say(1, JSON.stringify({ target: "telegram:2", message: `Look:\nMEDIA:${path}` }));
     await answered(w, 1);
@@ -118,7 +118,7 @@ describe("in a chat", () => {
   });
 });
 
-describe("beside the gateway", () => {
+describe("outside the gateway", () => {
   async function terminal(more: { [name: string]: string } = {}) {
     const home = tempHome();
     const llm = await startFakeLlm({ script: deliverer });
@@ -263,11 +263,11 @@ describe("after reading untrusted text", () => {
     depth: 0,
   });
 
-  it("sends only what a person allowed, whatever the mode", async () => {
+  it("sends only with approval, in every mode", async () => {
     const home = tempHome();
     ends.push(() => home.remove());
     const questions: string[] = [];
-    const person = (choice: "once" | "deny"): Human => ({
+    const answering = (choice: "once" | "deny"): Human => ({
       ...absentHuman,
       present: true,
       approve: async (request) => {
@@ -281,10 +281,10 @@ describe("after reading untrusted text", () => {
     expect(one.sent).toEqual(["the secret plan"]);
     const two = tool(home.path);
     expect(await two.tool.run(args, context(absentHuman, true))).toMatchObject({ failed: true });
-    expect(await two.tool.run(args, context(person("deny"), true))).toMatchObject({ failed: true });
+    expect(await two.tool.run(args, context(answering("deny"), true))).toMatchObject({ failed: true });
     expect(two.sent).toEqual([]);
     const three = tool(home.path);
-    await three.tool.run(args, context(person("once"), true));
+    await three.tool.run(args, context(answering("once"), true));
     expect(three.sent).toEqual(["the secret plan"]);
     expect(questions.at(-1)).toContain("would write to telegram:5 after reading untrusted text");
   });

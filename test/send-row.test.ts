@@ -1,4 +1,4 @@
-// Messages whose end nobody saw, by the real outbox and the real Telegram platform against a Bot API server on loopback.
+// Messages with an unknown outcome, sent by the real outbox and the real Telegram platform against a Bot API server on loopback.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A process of the gateway; the ones before it are gone. `hold` keeps its inbox from being written. */
+/** A gateway process; earlier ones have ended. `hold` keeps its inbox from being written. */
 async function start(options: { hold?: Promise<void>; receives?: boolean } = {}): Promise<PlatformConnection> {
   for (const dead of open.splice(0)) await dead.close();
   const env: { [name: string]: string } = { TELEGRAM_BOT_TOKEN: telegram.token, TELEGRAM_API_ROOT: telegram.url };
@@ -74,7 +74,7 @@ async function row(payload: string | OutboxPayload, chat = "1"): Promise<OutboxR
   return made;
 }
 
-/** As the gateway does it, without its pauses: until the row has an end. */
+/** Sends like the gateway, without its pauses, until the row is finished. */
 async function deliver(first: OutboxRow, by: PlatformConnection): Promise<void> {
   let current = first;
   const remember = (mark: string | null) => {
@@ -90,7 +90,7 @@ async function deliver(first: OutboxRow, by: PlatformConnection): Promise<void> 
   throw new Error("the message came to no end");
 }
 
-/** The process dies before Telegram's answer is heard: whether the message is there is as `arrives` says. */
+/** The process is killed before Telegram's response; `arrives` decides whether the message was delivered. */
 async function dieSending(first: OutboxRow, by: PlatformConnection, arrives: boolean): Promise<void> {
   const breakLine = () => {
     if (arrives) telegram.cutAfterSend = 1;
@@ -123,8 +123,8 @@ async function recover(by: PlatformConnection): Promise<void> {
   for (const each of await left()) await deliver(each, by);
 }
 
-describe("a text whose end nobody saw", () => {
-  it("is found although hundreds of people's messages between are still arriving", async () => {
+describe("a text with an unknown outcome", () => {
+  it("is found although hundreds of user messages are still arriving", async () => {
     const full = Promise.reject(new Error("disk full"));
     full.catch(() => undefined);
     const first = await start({ hold: full });
@@ -152,7 +152,7 @@ describe("a text whose end nobody saw", () => {
     expect(shown()).toEqual(["hello"]);
   });
 
-  it("does not take an older answer for itself after a week of silence", async () => {
+  it("is not confused with an older answer after a week without messages", async () => {
     const first = await start();
     telegram.say(1, "question");
     await expect.poll(() => first.mark?.({ chatId: "1" })).toBe("1");
@@ -165,7 +165,7 @@ describe("a text whose end nobody saw", () => {
     expect(shown()).toEqual(["an answer of last week", "today's news"]);
   });
 
-  it("is told from messages to others that were sent long before the restart", async () => {
+  it("is distinguished from messages to others that were sent long before the restart", async () => {
     const first = await start();
     await deliver(await row("older"), first);
     const lost = await row("the answer");
@@ -178,7 +178,7 @@ describe("a text whose end nobody saw", () => {
     expect(shown()).toEqual(["older", "the answer"]);
   });
 
-  it("leaves the posts of people in a channel alone", async () => {
+  it("does not change the posts of users in a channel", async () => {
     telegram.channels.add("-1005");
     const first = await start();
     await deliver(await row("older", "-1005"), first);
@@ -201,7 +201,7 @@ describe("a text whose end nobody saw", () => {
   });
 });
 
-describe("a file whose end nobody saw", () => {
+describe("a file with an unknown outcome", () => {
   const file = (name: string): OutboxPayload => {
     writeFileSync(join(dir, name), "content");
     return { type: "file", kind: "document", path: join(dir, name), name, caption: `this is ${name}` };
@@ -226,7 +226,7 @@ describe("a file whose end nobody saw", () => {
 });
 
 describe("a sender beside the gateway", () => {
-  it("finds what an earlier one left", async () => {
+  it("finds the message of an earlier sender", async () => {
     await dieSending(await row("the result"), await start({ receives: false }), true);
     await recover(await start({ receives: false }));
     expect(shown()).toEqual(["the result"]);

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
-import { collect, endOf } from "./kit/scripted.ts";
+import { collect, findEnd } from "./kit/scripted.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { startFakeLlm, text, usage } from "./servers/fake-llm.ts";
 
@@ -27,7 +27,7 @@ it("stops a conversation whose earlier sessions have used up the cap", async () 
   try {
     const { conversation } = await app.openConversation({ human: absentHuman, source: "cli", platform: "cli" });
     const { signal } = new AbortController();
-    const say = async () => endOf(await collect(conversation.send("Tell me more, please.", { signal }))).end;
+    const say = async () => findEnd(await collect(conversation.send("Tell me more, please.", { signal }))).end;
     const first = conversation.sessionId;
     for (let turn = 0; turn < 10; turn++) expect(await say()).toBe("done");
     expect((await conversation.compact()).shrunk).toBe(true);
@@ -35,11 +35,11 @@ it("stops a conversation whose earlier sessions have used up the cap", async () 
     expect(await say()).toBe("done");
     expect((await conversation.compact()).shrunk).toBe(true);
     expect(await say()).toBe("done");
-    const stopped = endOf(await collect(conversation.send("One more?", { signal })));
+    const stopped = findEnd(await collect(conversation.send("One more?", { signal })));
     expect(stopped).toMatchObject({ end: "failed", failure: { kind: "budget_exceeded" } });
     // Another conversation has its own.
     const other = await app.openConversation({ human: absentHuman, source: "cli", platform: "cli" });
-    expect(endOf(await collect(other.conversation.send("Hello", { signal }))).end).toBe("done");
+    expect(findEnd(await collect(other.conversation.send("Hello", { signal }))).end).toBe("done");
   } finally {
     await app.close();
     await llm.close();

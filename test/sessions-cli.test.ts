@@ -123,7 +123,7 @@ it("exports everything, and another home imports it whole", async () => {
   }
 });
 
-it("asks before it deletes, takes silence for a no, and prunes only what has ended", async () => {
+it("asks before it deletes, treats no answer as a no, and prunes only what has ended", async () => {
   const refused = await runHermes(["sessions", "delete", "20260104"], { home: home.path, stdin: "" });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain("Nothing was changed");
@@ -147,7 +147,7 @@ it("makes the index compact and back, with the same answers", async () => {
   expect(JSON.parse((await hermes("repair", "--json")).stdout)).toMatchObject({ integrity: "ok", problems: [] });
 });
 
-it("names the file and the hint when the database is none, and leaves it alone", async () => {
+it("names the file and the hint when the file is not a database, and does not change it", async () => {
   const broken = tempHome();
   writeFileSync(join(broken.path, "state.db"), "this is not a database, but somebody's notes\n".repeat(50));
   const { code, stderr } = await runHermes(["sessions", "list"], { home: broken.path });
@@ -158,7 +158,7 @@ it("names the file and the hint when the database is none, and leaves it alone",
   broken.remove();
 });
 
-it("suggests the right word for a wrong command or flag", async () => {
+it("suggests the correct name for a wrong command or flag", async () => {
   const command = await hermes("lst");
   expect(command).toMatchObject({ code: 2 });
   expect(command.stderr).toContain('did you mean "list"');

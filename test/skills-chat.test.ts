@@ -6,13 +6,13 @@ import { HOSTILE, HubFixture, skill } from "./kit/hub-fixture.ts";
 import { openTerminal, type TestTerminal } from "./kit/terminal.ts";
 import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
-let place: HubFixture;
+let fixture: HubFixture;
 let llm: FakeLlm;
 let terminal: TestTerminal | undefined;
 
 beforeEach(async () => {
-  place = await HubFixture.open();
-  place.hub.repos.set("someone/tools", {
+  fixture = await HubFixture.open();
+  fixture.hub.repos.set("someone/tools", {
     files: {
       "skills/good-notes/SKILL.md": skill("good-notes"),
       "skills/bad-notes/SKILL.md": skill("bad-notes", HOSTILE),
@@ -20,18 +20,18 @@ beforeEach(async () => {
   });
   llm = await startFakeLlm({ script: () => text("Noted.") });
   const model = { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 };
-  writeFileSync(join(place.home, "config.yaml"), JSON.stringify({ model }));
+  writeFileSync(join(fixture.home, "config.yaml"), JSON.stringify({ model }));
 });
 
 afterEach(async () => {
   terminal?.kill();
   terminal = undefined;
   await llm.close();
-  await place.close();
+  await fixture.close();
 });
 
 it("lists, searches, shows, asks before installing, refuses a malicious skill, and uninstalls", async () => {
-  terminal = openTerminal([], { home: place.home, env: place.env, columns: 100, rows: 50 });
+  terminal = openTerminal([], { home: fixture.home, env: fixture.env, columns: 100, rows: 50 });
   const screen = terminal;
   await screen.shows("❯");
   screen.type("/skills\r");
@@ -41,22 +41,22 @@ it("lists, searches, shows, asks before installing, refuses a malicious skill, a
   await screen.shows("official/writing/neat (official)");
   screen.type("/skills inspect someone/tools/good-notes\r");
   await screen.shows("Write the notes down");
-  expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "good-notes"))).toBe(false);
 
   screen.type("/skills install someone/tools/bad-notes\r");
   await screen.shows("A dangerous skill cannot be installed, not even with --force.");
-  expect(existsSync(join(place.skills, "bad-notes"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "bad-notes"))).toBe(false);
 
   screen.type("/skills install someone/tools/good-notes\r");
   await screen.shows("install the skill good-notes");
   screen.type("d\r");
   await screen.shows("good-notes was not installed.");
-  expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "good-notes"))).toBe(false);
   screen.type("/skills install someone/tools/good-notes\r");
   await screen.shows(/install the skill good-notes[\s\S]*install the skill good-notes/);
   screen.type("o\r");
   await screen.shows("Use it with /good-notes");
-  expect(existsSync(join(place.skills, "good-notes/SKILL.md"))).toBe(true);
+  expect(existsSync(join(fixture.skills, "good-notes/SKILL.md"))).toBe(true);
 
   screen.type("/good-notes now\r");
   await screen.shows("Noted.");
@@ -65,20 +65,20 @@ it("lists, searches, shows, asks before installing, refuses a malicious skill, a
 
   screen.type("/skills disable good-notes\r");
   await screen.shows("good-notes is disabled from the next start");
-  expect(readFileSync(join(place.home, "config.yaml"), "utf8")).toContain("good-notes");
+  expect(readFileSync(join(fixture.home, "config.yaml"), "utf8")).toContain("good-notes");
   screen.type("/skills uninstall good-notes\r");
   await screen.shows("remove the skill good-notes");
   screen.type("o\r");
   await screen.shows("good-notes was removed.");
-  expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "good-notes"))).toBe(false);
   screen.type("/skills fetch x\r");
   await screen.shows("Unknown: /skills fetch");
 }, 60_000);
 
 it("reports a missing name and an empty result", async () => {
-  mkdirSync(place.skills, { recursive: true });
-  writeFileSync(join(place.home, ".no-bundled-skills"), "");
-  terminal = openTerminal([], { home: place.home, env: place.env });
+  mkdirSync(fixture.skills, { recursive: true });
+  writeFileSync(join(fixture.home, ".no-bundled-skills"), "");
+  terminal = openTerminal([], { home: fixture.home, env: fixture.env });
   await terminal.shows("❯");
   terminal.type("/skills\r");
   await terminal.shows("No skills are installed.");

@@ -6,17 +6,17 @@ import { HOSTILE, HubFixture, skill } from "./kit/hub-fixture.ts";
 import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
 import { openTerminal } from "./kit/terminal.ts";
 
-let place: HubFixture;
+let fixture: HubFixture;
 
 beforeAll(async () => {
   hermesProgram();
-  place = await HubFixture.open();
+  fixture = await HubFixture.open();
 }, 60_000);
 
-afterAll(() => place.close());
+afterAll(() => fixture.close());
 
 const hermes = (...args: string[]): Promise<HermesRun> =>
-  runHermes(["skills", ...args], { home: place.home, cwd: place.root, env: place.env });
+  runHermes(["skills", ...args], { home: fixture.home, cwd: fixture.root, env: fixture.env });
 
 test("browse, inspect, install, list, check, uninstall", async () => {
   const found = JSON.parse((await hermes("browse", "--source", "official", "--json")).stdout) as { skills: object[] };
@@ -36,23 +36,23 @@ test("browse, inspect, install, list, check, uninstall", async () => {
   ]);
   expect((await hermes("check")).stdout).toMatch(/neat\s+up to date\s+unchanged/);
   expect(await hermes("uninstall", "neat", "-y")).toMatchObject({ code: 0 });
-  expect(existsSync(join(place.skills, "writing"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "writing"))).toBe(false);
 }, 30_000);
 
 test("a dangerous skill shows the reason and exits with 1, and its text cannot control the terminal", async () => {
-  place.hub.site.set("/bad/SKILL.md", skill("bad", `${HOSTILE}\n\u001b]0;owned\u0007 \u001b[2J`));
-  const run = await hermes("install", `${place.hub.url}/bad/SKILL.md`, "-y", "--force");
+  fixture.hub.site.set("/bad/SKILL.md", skill("bad", `${HOSTILE}\n\u001b]0;owned\u0007 \u001b[2J`));
+  const run = await hermes("install", `${fixture.hub.url}/bad/SKILL.md`, "-y", "--force");
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
     /dangerous SKILL.md:\d+ runs a download without verification \(supply_chain\/download_to_interpreter\)/,
   );
   expect(run.stderr).toContain("not even with --force");
   expect(`${run.stdout}${run.stderr}`).not.toContain("\u001b");
-  expect(existsSync(join(place.skills, "bad"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "bad"))).toBe(false);
 }, 30_000);
 
 test("settings of skills, and disabling them", async () => {
-  const dir = join(place.skills, "own", "wiki");
+  const dir = join(fixture.skills, "own", "wiki");
   mkdirSync(dir, { recursive: true });
   const config =
     "metadata:\n  hermes:\n    config:\n      - key: wiki.path\n        description: Folder of the wiki\n        default: ~/wiki\n";
@@ -60,7 +60,7 @@ test("settings of skills, and disabling them", async () => {
   expect((await hermes("config", "wiki")).stdout).toContain("wiki.path = ~/wiki");
   const set = await hermes("config", "wiki", "--set", "wiki.path=/srv/wiki", "--json");
   expect(JSON.parse(set.stdout)).toMatchObject([{ key: "wiki.path", value: "/srv/wiki", skill: "wiki" }]);
-  expect(readFileSync(join(place.home, "config.yaml"), "utf8")).toContain("/srv/wiki");
+  expect(readFileSync(join(fixture.home, "config.yaml"), "utf8")).toContain("/srv/wiki");
   expect(await hermes("config", "--disable", "wiki")).toMatchObject({ code: 0, stdout: "wiki is off.\n" });
   const list = JSON.parse((await hermes("list", "--enabled-only", "--json")).stdout) as { skills: { name: string }[] };
   expect(list.skills.map(({ name }) => name)).not.toContain("wiki");
@@ -86,7 +86,7 @@ test("an edited bundled skill is restored only on request", async () => {
 }, 30_000);
 
 test("at a terminal the plan is shown and needs approval; a denial installs nothing", async () => {
-  const home = join(place.root, "third");
+  const home = join(fixture.root, "third");
   mkdirSync(home);
   for (const [answer, there] of [
     ["n", false],
@@ -107,7 +107,7 @@ test("at a terminal the plan is shown and needs approval; a denial installs noth
 }, 30_000);
 
 test("a quarantined change is listed, shown, and approved or rejected", async () => {
-  const folder = join(place.skills, ".quarantine");
+  const folder = join(fixture.skills, ".quarantine");
   mkdirSync(folder, { recursive: true });
   for (const id of ["tidy-aaaaaa", "tidy-bbbbbb"]) {
     const change = {
@@ -118,8 +118,8 @@ test("a quarantined change is listed, shown, and approved or rejected", async ()
       sessionId: "s",
       verdict: "caution",
       findings: [],
-      dir: join(place.skills, "tidy"),
-      root: place.skills,
+      dir: join(fixture.skills, "tidy"),
+      root: fixture.skills,
       files: { "SKILL.md": skill("tidy", "Read \u001b[31mme.") },
     };
     writeFileSync(join(folder, `${id}.json`), JSON.stringify(change));
@@ -127,8 +127,8 @@ test("a quarantined change is listed, shown, and approved or rejected", async ()
   expect((await hermes("list", "--source", "local")).stderr).toContain("hermes skills review tidy-aaaaaa");
   expect((await hermes("review", "tidy-aaaaaa")).stdout).toContain("Read ·[31mme.");
   expect(await hermes("reject", "tidy-aaaaaa")).toMatchObject({ code: 0 });
-  expect(existsSync(join(place.skills, "tidy"))).toBe(false);
+  expect(existsSync(join(fixture.skills, "tidy"))).toBe(false);
   expect(await hermes("approve", "tidy-bbbbbb")).toMatchObject({ code: 0, stdout: "tidy is in use.\n" });
-  expect(existsSync(join(place.skills, "tidy", "SKILL.md"))).toBe(true);
+  expect(existsSync(join(fixture.skills, "tidy", "SKILL.md"))).toBe(true);
   expect(await hermes("reject", "tidy-bbbbbb")).toMatchObject({ code: 1 });
 }, 30_000);

@@ -31,7 +31,7 @@ function write(rel: string, content: string, mode = 0o644): void {
 it("passes them after the skill was loaded, and removes the file at the end", async () => {
   const inside = join(home, "inside");
   mkdirSync(inside);
-  // Stands in for the engine: writes its arguments down and runs what it is asked to exec right here.
+  // A fake engine: records its arguments and runs `exec` commands on this machine.
   write(
     "bin/docker",
     `#!/bin/bash

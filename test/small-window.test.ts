@@ -10,9 +10,9 @@ import { defineTool } from "../src/core/tool.ts";
 import {
   call,
   collect,
-  deafSide,
-  endOf,
   fails,
+  findEnd,
+  hangingSide,
   openLoopFixture,
   type Reply,
   says,
@@ -28,12 +28,12 @@ const look = defineTool({
   run: async ({ n }) => ({ content: `${n}: ${"some line of text\n".repeat(100)}` }),
 });
 
-const sizeOf = (request: ModelRequest) =>
+const estimateSize = (request: ModelRequest) =>
   estimateTextTokens(request.system) + estimateSchemaTokens(request.tools) + estimateMessagesTokens(request.messages);
 
 /** Looks twice a turn, then answers; counts tokens as a provider would. */
 const talk: Reply = (request, signal) => {
-  const usage = { input: sizeOf(request), output: 50, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  const usage = { input: estimateSize(request), output: 50, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   let looked = 0;
   for (let index = request.messages.length - 1; request.messages[index]?.role !== "user"; index--) looked += 1;
   const reply =
@@ -46,16 +46,16 @@ const talk: Reply = (request, signal) => {
 it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
   await using bench = await openLoopFixture();
   const provider = scripted([talk]);
-  const engine = new SummaryEngine({ contextLength: window, side: deafSide });
+  const engine = new SummaryEngine({ contextLength: window, side: hangingSide });
   const conversation = await openConversation(bench.parts({ provider, engine, tools: [look] }));
   let splits = 0;
   for (let turn = 0; turn < 20; turn++) {
     const before = provider.asked.length;
     const events = await collect(conversation.send(`Question ${turn}: what about it? ${"context ".repeat(20)}`));
-    expect(endOf(events)).toMatchObject({ end: "done" });
+    expect(findEnd(events)).toMatchObject({ end: "done" });
     splits += events.filter((event) => event.type === "compressed").length;
     for (const request of provider.asked.slice(before)) {
-      expect(sizeOf(request)).toBeLessThan(window);
+      expect(estimateSize(request)).toBeLessThan(window);
       expect(request.messages.map((message) => contentText(message.content)).join("\n")).toContain(`Question ${turn}:`);
     }
   }
@@ -65,18 +65,18 @@ it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
   expect(whole.some((message) => contentText(message.content).startsWith("Question 0:"))).toBe(true);
 });
 
-it("a window that was believed ten times too large is found out and respected", async () => {
+it("a window that was configured ten times too large is detected and respected", async () => {
   await using bench = await openLoopFixture();
   const real = 16_000;
   const strict: Reply = (request, signal) => {
     const failure = { kind: "context_overflow", message: "prompt is too long" } as const;
-    return sizeOf(request) > real ? fails(failure)(request, signal) : talk(request, signal);
+    return estimateSize(request) > real ? fails(failure)(request, signal) : talk(request, signal);
   };
-  const engine = new SummaryEngine({ contextLength: 160_000, side: deafSide });
+  const engine = new SummaryEngine({ contextLength: 160_000, side: hangingSide });
   const conversation = await openConversation(bench.parts({ script: [strict], engine, tools: [look] }));
   for (let turn = 0; turn < 20; turn++) {
     const events = await collect(conversation.send(`Question ${turn}: what about it? ${"context ".repeat(20)}`));
-    expect(endOf(events)).toMatchObject({ end: "done" });
+    expect(findEnd(events)).toMatchObject({ end: "done" });
   }
   expect(engine.contextLength).toBeLessThanOrEqual(real);
 });

@@ -6,13 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../src/core/failure.ts";
 import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
-import {
-  formatStoreUnavailable,
-  getLastInitError,
-  recordInitError,
-  resetLastInitError,
-} from "../src/store/sqlite/connection/init-error.ts";
-import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/connection/journal.ts";
+import { applyJournalMode } from "../src/store/sqlite/connection/journal.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./kit/bundle.ts";
@@ -24,12 +18,10 @@ let path: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hermes-trouble-"));
   path = join(dir, "state.db");
-  resetLastInitError();
-  resetJournalWarnings();
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A connection on which WAL cannot be had. */
+/** A connection that does not support WAL. */
 function withoutWal(message: string): typeof openDatabase {
   return (file, options) => {
     const db = openDatabase(file, options);
@@ -58,7 +50,6 @@ describe("a file that is not a database", () => {
       expect((error as UserError).message).toContain(path);
       expect((error as UserError).hint).toContain("hermes sessions repair");
       expect(readFileSync(path, "utf8")).toBe(content);
-      expect(getLastInitError()).toContain(path);
     },
   );
   it("is initialised when it is empty", async () => {
@@ -66,7 +57,7 @@ describe("a file that is not a database", () => {
     await seeded();
     expect(readFileSync(path).subarray(0, 15).toString()).toBe("SQLite format 3");
   });
-  it("fails in a worker in the same words, and leaves no worker behind", async () => {
+  it("fails in a worker with the same message, and leaves no worker running", async () => {
     writeFileSync(path, "just text");
     const workerFile = await bundle("src/store/worker-entry.ts");
     const error = await openWorkerSessionStore({ path, workerFile }).catch((failure: unknown) => failure);
@@ -80,7 +71,7 @@ const isRoot = process.getuid?.() === 0;
 describe("a read-only place", () => {
   beforeEach(async () => {
     await seeded();
-    // Modes do not bind the superuser, so the store is then used by a child process of another user.
+    // File modes do not restrict root, so the store is then used by a child process of another user.
     if (isRoot) for (const item of [dir, path]) chownSync(item, 65534, 65534);
   });
   it.each(["folder", "file"])("(%s) can be read and searched, says so, and recovers", async (what) => {
@@ -133,7 +124,7 @@ describe("a full disk", () => {
 });
 
 describe("a lock", () => {
-  it("is waited for without blocking the process, and turns nothing off", async () => {
+  it("is waited for without blocking the process, and disables nothing", async () => {
     await seeded();
     const store = await SqliteSessionStore.open({ path });
     const other = openDatabase(path);
@@ -159,11 +150,11 @@ describe("journal mode", () => {
     db.close();
   });
   it.each(["locking protocol", "not authorized", "disk I/O error"])(
-    "falls back on %j, saying it once a label",
+    "falls back to %j, with one notice per label",
     (cause) => {
       const warnings: string[] = [];
       const db = withoutWal(cause)(path);
-      for (const label of ["a.db", "a.db", "b.db"]) {
+      for (const label of [`${cause} a.db`, `${cause} a.db`, `${cause} b.db`]) {
         expect(applyJournalMode(db, label, (warning) => void warnings.push(warning))).toBe("delete");
       }
       expect(warnings).toHaveLength(2);
@@ -186,24 +177,7 @@ describe("journal mode", () => {
     await store.appendMessage("s", { role: "user", content: "fallback words" });
     expect((await store.searchMessages("fallback")).hits).toHaveLength(1);
     expect(notices).toHaveLength(1);
-    expect(getLastInitError()).toBeUndefined();
     await store.close();
-  });
-});
-
-describe("the reason why there is no store", () => {
-  it("is stored until it is reset, and reported with a hint when the file system is the cause", async () => {
-    await seeded();
-    expect(getLastInitError()).toBeUndefined();
-    expect(formatStoreUnavailable()).toBe("Session database not available.");
-    recordInitError(new TypeError("no luck"));
-    await seeded();
-    expect(getLastInitError()).toBe("TypeError: no luck");
-    expect(formatStoreUnavailable()).toBe("Session database not available: TypeError: no luck.");
-    recordInitError(new Error("locking protocol"));
-    expect(formatStoreUnavailable("Cannot resume")).toMatch(/^Cannot resume: Error: locking protocol \(.*NFS.*\)\.$/);
-    resetLastInitError();
-    expect(getLastInitError()).toBeUndefined();
   });
 });
 

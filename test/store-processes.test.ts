@@ -90,7 +90,7 @@ it("keeps every acknowledged row when writers are killed while others write and 
   for (const [session, rows] of said) {
     const numbers = stored.all(session).map((row) => ({ id: row.id, n: Number(row.content.split(" ")[2]) }));
     expect(numbers.slice(0, rows.length)).toEqual(rows);
-    // Whatever lies beyond the last acknowledgement is the one row that was committed but not yet said.
+    // A row after the last acknowledgement was committed but not printed yet.
     expect(numbers.length - rows.length).toBeLessThanOrEqual(1);
     expect(numbers.map(({ n }) => n)).toEqual(numbers.map((_, index) => index));
     total += rows.length;
@@ -110,7 +110,7 @@ it("keeps every acknowledged row when writers are killed while others write and 
   expect(kills).toBeGreaterThanOrEqual(KILLS);
 });
 
-it("lets eight processes append a thousand rows each", { timeout: 120_000 }, async () => {
+it("allows eight processes to append a thousand rows each", { timeout: 120_000 }, async () => {
   const path = join(dir, "load.db");
   const writers = Array.from({ length: 8 }, (_, n) => run("time", path, `writer-${n}`, 1000));
   await Promise.all(writers.map((writer) => writer.ended));

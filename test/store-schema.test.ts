@@ -76,7 +76,7 @@ const MESSAGES = [
   ...text("codex_reasoning_items", "codex_message_items"),
 ];
 
-/** Every object except the shadow tables that SQLite makes by itself. */
+/** Every object except the shadow tables that SQLite creates. */
 function objects(db: Database): string[] {
   return db
     .prepare<{ type: string; name: string }>(

@@ -42,7 +42,7 @@ function expectSafe(raw: string): void {
     expect(raw).not.toContain(bad);
 }
 
-describe("on a terminal nothing of the model is obeyed", () => {
+describe("on a terminal, escape sequences of the model have no effect", () => {
   it.each([
     ["chat -q", ["chat", "-q", "hi"]],
     ["chat -Q -q", ["chat", "-Q", "-q", "hi"]],
@@ -55,7 +55,7 @@ describe("on a terminal nothing of the model is obeyed", () => {
     expectSafe(terminal.raw());
   });
 
-  it("by the conversation, nor when it is resumed", async () => {
+  it("in the conversation, or when it is resumed", async () => {
     terminal = openTerminal([], { home: home.path, columns: 200 });
     await terminal.shows("❯");
     terminal.type("hi\r");

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { noHooks } from "../src/core/hook.ts";
 import type { ToolContext } from "../src/core/tool.ts";
-import { createGate, DEFAULT_GATE_POLICY } from "../src/security/gate/gate.ts";
+import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { localFiles } from "../src/tools/files/file-access.ts";
 import { FileMemory } from "../src/tools/files/file-memory.ts";
@@ -23,6 +23,7 @@ import { LocalBackend } from "../src/tools/terminal/local.ts";
 import { ProcessRegistry } from "../src/tools/terminal/process-registry.ts";
 import { processTool } from "../src/tools/terminal/process-tool.ts";
 import { terminalTool } from "../src/tools/terminal/terminal-tool.ts";
+import { DEFAULT_GATE_POLICY } from "./kit/gate-policy.ts";
 import { callTool, plainRedactor, toolContext } from "./kit/tool-context.ts";
 import { until } from "./kit/until.ts";
 

@@ -149,7 +149,7 @@ describe("the command in the question", () => {
   ])("is shown whole when it %s", async (_name, command, shown) => {
     const open = await start([run(command), text("Over.")]);
     open.screen.type("clean up\r");
-    // Such a command may be refused without a question; whatever is shown of it is shown safely.
+    // Such a command may be refused without a question; the shown parts are escaped in any case.
     await open.screen.shows(/\[d\]eny\?|Over\./);
     expect(open.screen.raw()).not.toContain("\u001b[2J");
     if (asked(open) === 0) return;

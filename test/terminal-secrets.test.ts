@@ -26,7 +26,7 @@ async function start(script: readonly ScriptedReply[], options: ChatOptions = {}
   return chat;
 }
 
-function filesOf(folder: string): string[] {
+function readFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile());
@@ -38,12 +38,12 @@ async function nowhereElse(open: TerminalChat): Promise<void> {
   expect(await open.screen.exited).toBe(0);
   expect(open.screen.raw()).not.toContain(SECRET);
   for (const request of open.llm.requests) expect(request.raw.toString()).not.toContain(SECRET);
-  const holding = filesOf(open.home.path).filter((path) => readFileSync(path).includes(SECRET));
+  const holding = readFiles(open.home.path).filter((path) => readFileSync(path).includes(SECRET));
   expect(holding.filter((path) => path !== join(open.home.path, ".env"))).toEqual([]);
 }
 
 const view = calls([{ name: "skill_view", args: { name: "gifs" } }]);
-const envOf = (open: TerminalChat) => {
+const readEnv = (open: TerminalChat) => {
   const file = join(open.home.path, ".env");
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 };
@@ -59,7 +59,7 @@ describe("a secret of a skill", () => {
     await open.screen.shows("Key (empty to skip):");
     open.screen.type(`${SECRET}\r`);
     await open.screen.shows(/Ready\.\n❯ and then$/);
-    expect(envOf(open)).toContain(`TENOR_KEY=${SECRET}\n`);
+    expect(readEnv(open)).toContain(`TENOR_KEY=${SECRET}\n`);
     open.screen.type(" this\r");
     await open.screen.shows("Next.");
     expect(open.userTexts()).toEqual(["use gifs", "and then this"]);
@@ -76,7 +76,7 @@ describe("a secret of a skill", () => {
     open.screen.type("\u007f");
     open.screen.type("\r");
     await open.screen.shows("Ready.");
-    expect(envOf(open)).toContain(`TENOR_KEY=${SECRET}\n`);
+    expect(readEnv(open)).toContain(`TENOR_KEY=${SECRET}\n`);
     open.screen.type("more\r");
     await open.screen.shows("Next.");
     expect(open.userTexts()).toEqual(["use gifs", "more"]);
@@ -91,7 +91,7 @@ describe("a secret of a skill", () => {
     await open.screen.shows("the pasted text has more than one line and was ignored");
     open.screen.type(`\u001b[200~${SECRET}\r\u001b[201~\r`);
     await open.screen.shows(/Ready\.\n❯$/);
-    expect(envOf(open)).toContain(`TENOR_KEY=${SECRET}\n`);
+    expect(readEnv(open)).toContain(`TENOR_KEY=${SECRET}\n`);
     await nowhereElse(open);
   });
 
@@ -105,7 +105,7 @@ describe("a secret of a skill", () => {
     open.screen.type(SECRET);
     open.screen.type(key);
     await open.screen.shows(/Ready\.\n❯$/);
-    expect(envOf(open)).toBe("");
+    expect(readEnv(open)).toBe("");
     open.screen.type("there?\r");
     await open.screen.shows("Next.");
     await nowhereElse(open);
@@ -124,7 +124,7 @@ describe("with standard output in a pipe", () => {
     await open.screen.shows("Key (empty to skip):");
     open.screen.type(`${SECRET}\r`);
     await open.screen.shows("Ready.");
-    expect(envOf(open)).toContain(`TENOR_KEY=${SECRET}\n`);
+    expect(readEnv(open)).toContain(`TENOR_KEY=${SECRET}\n`);
     open.screen.type(" this\r");
     await open.screen.shows("Next.");
     expect(open.userTexts()).toEqual(["use gifs", "and then this"]);

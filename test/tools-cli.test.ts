@@ -101,7 +101,7 @@ describe("hermes tools", () => {
 });
 
 describe("execute_code in a conversation", () => {
-  const answerOf = (index: number) => {
+  const findAnswer = (index: number) => {
     const last = llm.requests[index]?.messages.at(-1);
     return JSON.parse(last?.text ?? "{}") as { [key: string]: unknown };
   };
@@ -123,7 +123,7 @@ print([name for name, value in os.environ.items() if "canary" in value])`;
     const env = { OPENROUTER_API_KEY: canary, MY_DB_PASSWORD: canary, HERMES_GATEWAY_TOKEN: canary, ORDINARY: canary };
     const run = await hermes(["chat", "-Q", "-q", "run it", "-t", "file,terminal,code_execution"], env);
     expect(run.stdout).toBe("Done.\n");
-    const result = answerOf(1);
+    const result = findAnswer(1);
     expect(result).toMatchObject({ status: "success", tool_calls_made: 6 });
     const output = String(result.output);
     expect(output).toContain("first line");
@@ -140,7 +140,7 @@ print([name for name, value in os.environ.items() if "canary" in value])`;
     const code = `import shutil\nopen("ran", "w")\nshutil.rmtree("/")`;
     llm.enqueue(calls([{ name: "execute_code", args: { code } }]), text("No."), title);
     await hermes(["chat", "-Q", "-q", "run it"]);
-    expect(String(answerOf(1).error)).not.toBe("");
+    expect(String(findAnswer(1).error)).not.toBe("");
     expect(existsSync(file("ran"))).toBe(false);
   });
 });
@@ -189,7 +189,7 @@ describe("hermes checkpoints", () => {
     expect((await hermes(["checkpoints", "list"])).stdout).toContain("No checkpoints of");
   });
 
-  it("are not taken unless they are wanted, and wrong ids are explained", async () => {
+  it("are not taken unless enabled, and wrong ids are explained", async () => {
     await damage();
     expect(existsSync(join(home.path, "checkpoints"))).toBe(false);
     const none = await hermes(["checkpoints", "restore", "1", "-y"]);

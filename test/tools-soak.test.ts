@@ -16,7 +16,7 @@ const DELEGATES = fullProof ? 300 : 20;
 const linux = process.platform === "linux";
 if (!linux) process.stderr.write("skipped: the soak of processes, because it counts them in /proc\n");
 
-/** Living processes with the marker in their environment. */
+/** Running processes with the marker in their environment. */
 function marked(marker: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -40,7 +40,7 @@ function descriptors(): number {
   }).length;
 }
 
-/** The same as before, give or take two, as soon as what was just ended has been cleared away. */
+/** Waits until the count is the same as before, within two, once ended processes are reaped. */
 async function settles(count: () => number, start: number): Promise<void> {
   for (let tries = 0; tries < 100 && Math.abs(count() - start) > 2; tries++) await sleep(50);
   expect(Math.abs(count() - start), `${count()} now, ${start} at the start`).toBeLessThanOrEqual(2);

@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** One turn; gives what the tools answered. */
+/** Runs one turn and returns the tool results. */
 async function turn(input: string): Promise<string[]> {
   const talk = await hermes.conversation();
   const answers: string[] = [];

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   call,
-  endOf,
   fails,
+  findEnd,
   hangs,
   type LoopFixture,
   openLoopFixture,
@@ -90,7 +90,7 @@ it("holds for random scripts and random moments of interruption", async () => {
         }
         clearTimeout(stop);
         expect(conversation.interrupt()).toBe(false);
-        if (!leave || events.at(-1)?.type === "ended") endOf(events);
+        if (!leave || events.at(-1)?.type === "ended") findEnd(events);
         expect(pairsHold(conversation.messages)).toBe(true);
         const resumed = await openConversation(bench.parts(), { resume: conversation.sessionId });
         expect(projectMessages(resumed.messages)).toEqual(projectMessages(conversation.messages));

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   call,
   collect,
-  endOf,
   fails,
+  findEnd,
   type LoopFixture,
   openLoopFixture,
   plainEngine,
@@ -73,7 +73,7 @@ describe("before a turn", () => {
     engine.thresholdTokens = 500;
     const events = await collect(conversation.send("what now?"));
     expect(compressed(events)).toHaveLength(1);
-    expect(endOf(events).sessionId).toBe(conversation.sessionId);
+    expect(findEnd(events).sessionId).toBe(conversation.sessionId);
     expect(conversation.sessionId).not.toBe(first);
     expect(conversation.conversationId).toBe(first);
     expect(await bench.store.getSessionTitle(conversation.sessionId)).toBe("Tea #2");
@@ -110,7 +110,7 @@ describe("before a turn", () => {
     await collect(conversation.send("one"));
     const { sessionId } = conversation;
     const events = await collect(conversation.send("two"));
-    expect(endOf(events).end).toBe("done");
+    expect(findEnd(events).end).toBe("done");
     expect(compressed(events)).toHaveLength(0);
     expect(conversation.sessionId).toBe(sessionId);
     expect(await bench.store.sessionCount()).toBe(1);
@@ -162,7 +162,7 @@ describe("within a turn", () => {
     expect(compressed(events)).toHaveLength(1);
     expect(provider.asked[2]?.messages[0]?.content).toBe("question\n\n<recalled/>");
     expect(provider.asked[2]?.messages).toHaveLength(3);
-    expect(endOf(events)).toMatchObject({ end: "done", sessionId: conversation.sessionId });
+    expect(findEnd(events)).toMatchObject({ end: "done", sessionId: conversation.sessionId });
     const rows = await bench.store.getConversation(conversation.sessionId);
     expect(rows.at(-1)?.content).toBe("done");
   });
@@ -174,7 +174,7 @@ describe("within a turn", () => {
     const conversation = await openConversation(bench.parts({ engine, provider, settings: { maxTurns: 1 } }));
     await collect(conversation.send(LONG));
     const events = await collect(conversation.send("next"));
-    expect(endOf(events)).toMatchObject({ end: "done", text: "fits" });
+    expect(findEnd(events)).toMatchObject({ end: "done", text: "fits" });
     expect(engine.contextLength).toBe(8_000);
     expect(compressed(events)).toHaveLength(1);
 
@@ -187,7 +187,7 @@ describe("within a turn", () => {
     });
     const stubborn = scripted([fails(failure)]);
     const other = await openConversation(bench.parts({ engine: shrinking, provider: stubborn }));
-    const end = endOf(await collect(other.send(LONG.repeat(4))));
+    const end = findEnd(await collect(other.send(LONG.repeat(4))));
     expect(end).toMatchObject({ end: "failed", failure: { kind: "context_overflow" } });
     expect(end.failure?.hint).toBeTruthy();
     expect(stubborn.asked).toHaveLength(4);
@@ -227,7 +227,7 @@ describe("engines and memory providers", () => {
     };
     const conversation = await openConversation(bench.parts({ engine, script: [says(LONG)] }));
     const events = await collect(conversation.send(LONG));
-    expect(endOf(events).end).toBe("done");
+    expect(findEnd(events).end).toBe("done");
     expect(events).toContainEqual(
       expect.objectContaining({ type: "notice", text: expect.stringContaining("plugin bug") }),
     );

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   call,
   collect,
-  endOf,
   fails,
+  findEnd,
   hangs,
   type LoopFixture,
   openLoopFixture,
@@ -49,7 +49,7 @@ describe("a turn", () => {
       counts.push(rows.findIndex((row) => row.id === event.id));
     }
     expect(counts).toEqual([0, 1, 2, 3]);
-    const end = endOf(events);
+    const end = findEnd(events);
     expect(end).toMatchObject({ end: "done", text: "It said a.", modelCalls: 2 });
     expect(end.usage.input).toBe(200);
     expect(end.cost).toMatchObject({ usd: 0.02, status: "estimated" });
@@ -119,7 +119,7 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
     const failure = { kind: "auth", message: "No key.", hint: "Run hermes auth add." } as const;
     const failed = await openConversation(bench.parts({ script: [fails(failure, "half an ans")] }));
     const events = await collect(failed.send("hi"));
-    expect(endOf(events)).toMatchObject({ end: "failed", failure, text: "half an ans" });
+    expect(findEnd(events)).toMatchObject({ end: "failed", failure, text: "half an ans" });
     const stored = await bench.store.getConversation(failed.sessionId);
     expect(stored.at(-1)).toMatchObject({ role: "assistant", content: "half an ans" });
 
@@ -131,7 +131,7 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
       }),
     );
     const spent = await collect(budget.send("go"));
-    expect(endOf(spent)).toMatchObject({ end: "budget", text: "I did two things.", modelCalls: 3 });
+    expect(findEnd(spent)).toMatchObject({ end: "budget", text: "I did two things.", modelCalls: 3 });
     expect(roles(await bench.store.getConversation(budget.sessionId))).toBe(
       "user assistant tool assistant tool assistant",
     );
@@ -162,9 +162,9 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
       }
     }
     expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-    expect(endOf(events).end).toBe("interrupted");
+    expect(findEnd(events).end).toBe("interrupted");
     expect((await bench.store.getConversation(conversation.sessionId)).at(-1)).toMatchObject({ content: "I was say" });
-    expect(endOf(await collect(conversation.send("continue"))).text).toBe("later");
+    expect(findEnd(await collect(conversation.send("go on"))).text).toBe("later");
   });
 
   it("interrupts tools that ignore their signal, answers every call, and returns steering", async () => {
@@ -184,7 +184,7 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
       }
     }
     expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-    expect(endOf(events)).toMatchObject({ end: "interrupted", undelivered: "use the other one" });
+    expect(findEnd(events)).toMatchObject({ end: "interrupted", undelivered: "use the other one" });
     const stored = await bench.store.getConversation(conversation.sessionId);
     expect(stored.slice(-2).map((message) => message.content)).toEqual(["Interrupted.", "Interrupted."]);
     expect(roles(stored)).toBe("user assistant tool tool");
@@ -193,7 +193,7 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
   it("reports a store that cannot write instead of hanging", async () => {
     const conversation = await openConversation(bench.parts());
     await bench.store.close();
-    const end = endOf(await collect(conversation.send("hi")));
+    const end = findEnd(await collect(conversation.send("hi")));
     expect(end.end).toBe("failed");
     expect(end.failure?.message).not.toBe("");
   });
@@ -209,10 +209,10 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
     });
     const parts = { ...bench.parts({ script: [says("heard")] }), store: refusing };
     const conversation = await openConversation(parts);
-    const first = endOf(await collect(conversation.send("one")));
+    const first = findEnd(await collect(conversation.send("one")));
     expect(first).toMatchObject({ end: "failed", failure: { message: "the disk is full" } });
     full = false;
-    expect(endOf(await collect(conversation.send("two"))).end).toBe("done");
+    expect(findEnd(await collect(conversation.send("two"))).end).toBe("done");
     const stored = await store.getConversation(conversation.sessionId);
     expect(stored.map((message) => message.content)).toEqual(["two", "heard"]);
   });
@@ -228,9 +228,9 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(provider.asked).toHaveLength(0);
     open();
-    expect(endOf(await running).end).toBe("done");
+    expect(findEnd(await running).end).toBe("done");
     const refused = conversation.send("again", { after: Promise.reject(new Error("not noted")) });
-    expect(endOf(await collect(refused))).toMatchObject({ end: "failed", failure: { message: "not noted" } });
+    expect(findEnd(await collect(refused))).toMatchObject({ end: "failed", failure: { message: "not noted" } });
     expect(provider.asked).toHaveLength(1);
   });
 
@@ -256,7 +256,7 @@ describe("every exit yields exactly one ended and leaves a log that can be conti
     const script = [uses([call("echo", { text: "1" })]), fails(failure), fails(failure)];
     const parts = bench.parts({ script, tools: [echo], settings: { maxTurns: 1 } });
     const conversation = await openConversation(parts);
-    const end = endOf(await collect(conversation.send("go")));
+    const end = findEnd(await collect(conversation.send("go")));
     expect(end.end).toBe("budget");
     expect(end.text).toContain("continue");
   });
@@ -280,8 +280,8 @@ describe("steering and queueing", () => {
       events.push(event);
       if (event.type === "delta") conversation.steer("also this");
     }
-    expect(endOf(events).undelivered).toBe("also this\nalso this");
-    expect(conversation.steer("no turn runs")).toBe(false);
+    expect(findEnd(events).undelivered).toBe("also this\nalso this");
+    expect(conversation.steer("nobody runs")).toBe(false);
   });
 
   it("refuses two turns at once", async () => {
@@ -310,7 +310,7 @@ describe("several conversations in one process", () => {
           events.push(event);
           if (event.type === "tool_started") talk.steer(`hint ${n}`);
         }
-        expect(endOf(events)).toMatchObject({ text: `answer ${n}`, modelCalls: 2, sessionId: talk.sessionId });
+        expect(findEnd(events)).toMatchObject({ text: `answer ${n}`, modelCalls: 2, sessionId: talk.sessionId });
         expect(new Set(provider.asked.map((request) => request.system))).toEqual(new Set([`prompt ${n}`]));
         const stored = await bench.store.getConversation(talk.sessionId);
         expect(stored[2]?.content).toBe(`echo: ${n}\n\nUser guidance: hint ${n}`);
@@ -322,7 +322,7 @@ describe("several conversations in one process", () => {
     const unknown = { usd: null, status: "unknown", source: "none" } as const;
     const script = [uses([call("echo", { text: "1" })], { cost: unknown }), says("ok")];
     const conversation = await openConversation(bench.parts({ script, tools: [echo] }));
-    const end = endOf(await collect(conversation.send("go")));
+    const end = findEnd(await collect(conversation.send("go")));
     expect(end.cost).toMatchObject({ usd: 0.01, status: "unknown" });
     expect(await bench.store.getSession(conversation.sessionId)).toMatchObject({ cost_status: "unknown" });
   });

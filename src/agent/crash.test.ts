@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundle } from "../../test/kit/bundle.ts";
-import { collect, endOf, type LoopFixture, openLoopFixture, says, scripted } from "../../test/kit/scripted.ts";
+import { collect, findEnd, type LoopFixture, openLoopFixture, says, scripted } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";
@@ -66,7 +66,7 @@ describe("a killed process", () => {
       const conversation = await openConversation(bench.parts({ provider }), { resume: id });
       expect(conversation.conversationId).toBe(id);
       expect(pairsHold(projectMessages(conversation.messages))).toBe(true);
-      expect(endOf(await collect(conversation.send("hello?"))).text).toBe("back again");
+      expect(findEnd(await collect(conversation.send("hello?"))).text).toBe("back again");
       const log = await bench.store.getConversation(conversation.sessionId);
       expect(pairsHold(log)).toBe(true);
       expect(pairsHold(provider.asked[0]?.messages ?? [])).toBe(true);

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   call,
   collect,
-  deafSide,
-  endOf,
   fails,
+  findEnd,
+  hangingSide,
   hangs,
   type LoopFixture,
   openLoopFixture,
@@ -58,7 +58,7 @@ describe("hooks and memory", () => {
     const provider = scripted([uses([call("echo", { text: "1" })]), says("quiet")]);
     const memory = { ...noMemory, recall: async () => "<memory-context>likes tea</memory-context>" };
     const conversation = await openConversation(bench.parts({ provider, hooks, memory, tools: [echo] }));
-    expect(endOf(await collect(conversation.send("hello"))).text).toBe("shouted");
+    expect(findEnd(await collect(conversation.send("hello"))).text).toBe("shouted");
     expect(provider.asked[1]?.messages[0]?.content).toBe(
       "hello\n\n<memory-context>likes tea</memory-context>\n\nThe weather is fine.",
     );
@@ -96,7 +96,7 @@ describe("hooks and memory", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     const startedAt = performance.now();
     conversation.interrupt();
-    expect(endOf(await turn).end).toBe("interrupted");
+    expect(findEnd(await turn).end).toBe("interrupted");
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });
@@ -105,7 +105,7 @@ describe("titles", () => {
   it("names the conversation in the background and waits for it on close", async () => {
     const tasks: string[] = [];
     const side = {
-      ...deafSide,
+      ...hangingSide,
       ask: async (request: { task: string }) => {
         tasks.push(request.task);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -161,7 +161,7 @@ describe("secrets", () => {
     const conversation = await openConversation(bench.parts({ provider, redactor, tools: [spy] }));
     const events = await collect(conversation.send("use sk-secret"));
     expect(got).toBe("sk-secret");
-    expect(endOf(events).text).toBe("done with ***");
+    expect(findEnd(events).text).toBe("done with ***");
     expect(JSON.stringify([events, provider.asked])).not.toContain("sk-secret");
     expect(JSON.stringify(await bench.store.getConversation(conversation.sessionId))).not.toContain("sk-secret");
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   call,
   collect,
-  endOf,
+  findEnd,
   IDENTITY,
   type LoopFixture,
   openLoopFixture,
@@ -40,7 +40,13 @@ async function run(script: readonly Reply[], options: { tools?: Tool[]; settings
   const conversation = await openConversation(bench.parts({ provider, ...options }));
   const events = await collect(conversation.send("go"));
   const stored = await bench.store.getConversation(conversation.sessionId);
-  return { provider, events, end: endOf(events), stored, texts: stored.map((message) => contentText(message.content)) };
+  return {
+    provider,
+    events,
+    end: findEnd(events),
+    stored,
+    texts: stored.map((message) => contentText(message.content)),
+  };
 }
 
 describe("the length limit", () => {

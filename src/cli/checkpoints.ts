@@ -20,7 +20,7 @@ const PROJECT: { readonly project: CliOption } = {
 const YES: { readonly yes: CliOption } = { yes: { type: "boolean", short: "y", help: "Do not ask" } };
 const FORCE: { readonly force: CliOption } = { force: { type: "boolean", short: "f", help: "Do not ask" } };
 
-function say(context: CliContext, data: object, text: string): number {
+function printResult(context: CliContext, data: object, text: string): number {
   context.terminal.out(context.values.json ? JSON.stringify(data, null, 2) : text);
   return 0;
 }
@@ -42,7 +42,7 @@ async function confirmed(context: CliContext, option: "yes" | "force", question:
 
 async function status(context: CliContext): Promise<number> {
   const report = await checkpointStatus(checkpointHost(context.home));
-  if (context.values.json) return say(context, report, "");
+  if (context.values.json) return printResult(context, report, "");
   const limit = report.maxBytes === 0 ? "no limit" : `at most ${formatBytes(report.maxBytes)}`;
   const lines = [
     `Checkpoints: ${report.enabled ? "on" : "off (hermes config set checkpoints.enabled true)"}`,
@@ -68,7 +68,7 @@ async function status(context: CliContext): Promise<number> {
     );
     lines.push("", table.trimEnd());
   }
-  return say(context, report, lines.join("\n"));
+  return printResult(context, report, lines.join("\n"));
 }
 
 async function list(context: CliContext): Promise<number> {
@@ -89,7 +89,7 @@ async function list(context: CliContext): Promise<number> {
     ],
     rows,
   );
-  return say(context, { project: found.project, checkpoints: rows }, `${found.project}\n${table.trimEnd()}`);
+  return printResult(context, { project: found.project, checkpoints: rows }, `${found.project}\n${table.trimEnd()}`);
 }
 
 function checkpointArguments(context: CliContext, verb: string) {
@@ -104,9 +104,9 @@ function checkpointArguments(context: CliContext, verb: string) {
 
 async function diff(context: CliContext): Promise<number> {
   const found = await diffCheckpoint(checkpointHost(context.home), checkpointArguments(context, "compare with"));
-  if (found.diff === "") return say(context, found, "Nothing changed since this checkpoint.");
+  if (found.diff === "") return printResult(context, found, "Nothing changed since this checkpoint.");
   const body = context.values.stat ? "" : `\n\n${found.diff.trimEnd()}${found.cut ? "\n… (the rest is left out)" : ""}`;
-  return say(context, found, `${found.stat}${body}`);
+  return printResult(context, found, `${found.stat}${body}`);
 }
 
 async function restore(context: CliContext): Promise<number> {
@@ -118,7 +118,7 @@ async function restore(context: CliContext): Promise<number> {
   }
   const done = await restoreCheckpoint(checkpointHost(context.home), ask);
   const removed = done.removed.length === 0 ? "" : `, ${plural(done.removed.length, "file")} removed`;
-  return say(
+  return printResult(
     context,
     done,
     `${done.project}: ${plural(done.changed.length, "file")} restored${removed}.\nTo undo this: hermes checkpoints restore ${done.before.slice(0, 10)}`,
@@ -133,7 +133,7 @@ async function pruneAll(context: CliContext): Promise<number> {
     maxSizeMb: size === undefined ? undefined : integerOption(context, "max-size-mb", { default: 500 }),
     keepOrphans: context.values["keep-orphans"] === true,
   });
-  return say(
+  return printResult(
     context,
     done,
     `Removed ${plural(done.snapshots, "checkpoint")} and ${plural(done.projects, "project")}; ${formatBytes(done.bytesBefore)} → ${formatBytes(done.bytesAfter)}`,
@@ -143,13 +143,13 @@ async function pruneAll(context: CliContext): Promise<number> {
 async function clear(context: CliContext): Promise<number> {
   if (!(await confirmed(context, "force", "Remove every checkpoint of every project?"))) return 1;
   const bytes = await clearCheckpoints(context.home);
-  return say(context, { bytes }, `Removed all checkpoints (${formatBytes(bytes)}).`);
+  return printResult(context, { bytes }, `Removed all checkpoints (${formatBytes(bytes)}).`);
 }
 
 async function clearLegacy(context: CliContext): Promise<number> {
-  if (!(await confirmed(context, "force", "Remove the stores of the older kind?"))) return 1;
+  if (!(await confirmed(context, "force", "Remove the stores in the old layout?"))) return 1;
   const removed = await clearLegacyCheckpoints(context.home);
-  return say(context, { removed }, `Removed ${plural(removed, "old store")}.`);
+  return printResult(context, { removed }, `Removed ${plural(removed, "old store")}.`);
 }
 
 export const checkpointsCommand: CliCommand = {
@@ -159,7 +159,7 @@ export const checkpointsCommand: CliCommand = {
   subcommands: [
     {
       name: "status",
-      summary: "Size of the store and all projects in it",
+      summary: "Show the size of the store and all projects in it",
       maxPositionals: 0,
       options: JSON_OPTION,
       run: status,
@@ -167,7 +167,7 @@ export const checkpointsCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Checkpoints of the project, newest first",
+      summary: "List the checkpoints of the project, newest first",
       maxPositionals: 0,
       options: { ...PROJECT, limit: { type: "string", value: "N", help: "How many (20)" }, ...JSON_OPTION },
       run: list,
@@ -175,7 +175,7 @@ export const checkpointsCommand: CliCommand = {
     {
       name: "diff",
       args: "ID [FILE]",
-      summary: "What changed since a checkpoint",
+      summary: "Show what changed since a checkpoint",
       maxPositionals: 2,
       options: { ...PROJECT, stat: { type: "boolean", help: "Only which files and how much" }, ...JSON_OPTION },
       examples: ["hermes checkpoints diff 1", "hermes checkpoints diff 3f2a91 src/main.ts"],
@@ -192,12 +192,12 @@ export const checkpointsCommand: CliCommand = {
     },
     {
       name: "prune",
-      summary: "Remove old checkpoints and those of projects that are gone",
+      summary: "Remove old checkpoints and those of projects that no longer exist",
       maxPositionals: 0,
       options: {
         "retention-days": { type: "string", value: "DAYS", help: "Remove older ones; 0 keeps all" },
         "max-size-mb": { type: "string", value: "MB", help: "Limit of the total size; 0 for none" },
-        "keep-orphans": { type: "boolean", help: "Keep those of projects that are gone" },
+        "keep-orphans": { type: "boolean", help: "Keep those of projects that no longer exist" },
         ...JSON_OPTION,
       },
       run: pruneAll,
@@ -211,7 +211,7 @@ export const checkpointsCommand: CliCommand = {
     },
     {
       name: "clear-legacy",
-      summary: "Remove stores of the older kind",
+      summary: "Remove stores in the old layout",
       maxPositionals: 0,
       options: { ...FORCE, ...JSON_OPTION },
       run: clearLegacy,

@@ -35,7 +35,7 @@ export type CliValues = { readonly [name: string]: string | boolean | readonly (
 /** Other surfaces that a command may start; `main.ts` provides them. */
 export interface Surfaces {
   readonly terminal: {
-    /** The interactive conversation; the exit code. `options` builds the options of a conversation for its user. */
+    /** Runs the interactive conversation and returns the exit code. `options` builds the options of a conversation for its user. */
     interact(session: {
       readonly home: Home;
       readonly terminal: Terminal;
@@ -43,7 +43,7 @@ export interface Surfaces {
       readonly verbose: boolean;
       options(human: Human): Promise<ConversationOptions>;
     }): Promise<number>;
-    /** One question and its answer; the exit code. Closes the conversation. */
+    /** Asks one question, prints the answer and returns the exit code. Closes the conversation. */
     ask(terminal: Terminal, app: App, opened: OpenedConversation, question: Question): Promise<number>;
   };
   gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
@@ -195,7 +195,7 @@ export function rowsText(rows: readonly (readonly [string, string])[], columns: 
   return rows.map(([left, right]) => wrapWords(`  ${left.padEnd(width)}  ${right}\n`, columns, hang)).join("");
 }
 
-/** Help for the last command of the path, as wide as the terminal is. */
+/** Help for the last command of the path, wrapped to the width of the terminal. */
 export function helpText(path: readonly CliCommand[], columns = Number.POSITIVE_INFINITY): string {
   const command = path[path.length - 1];
   if (!command) return "";

@@ -6,6 +6,7 @@ import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { SettingRow, Settings } from "../core/settings.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
+import { truncate } from "../lib/text/truncate.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 
@@ -27,15 +28,11 @@ function printProblems(terminal: Terminal, problems: Problems): void {
   }
 }
 
-function clip(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, Math.max(1, width - 1))}…` : text;
-}
-
 function printRows(terminal: Terminal, rows: readonly SettingRow[]): void {
   const width = Math.max(0, ...rows.map((row) => row.path.length));
   for (const row of rows) {
     const origin = row.from === "environment" ? terminal.style("dim", "  (environment)") : "";
-    const shown = clip(JSON.stringify(row.value) ?? "", terminal.columns - width - 18);
+    const shown = truncate(JSON.stringify(row.value) ?? "", terminal.columns - width - 18);
     terminal.out(`  ${terminal.style("cyan", row.path.padEnd(width))}  ${shown}${origin}`);
   }
 }

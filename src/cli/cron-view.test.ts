@@ -1,4 +1,4 @@
-// Jobs and runs on terminals of all widths: nothing sticks out, nothing that matters is cut off.
+// Jobs and runs on terminals of all widths: lines fit, and names and reasons are not cut off.
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import type { Job, JobRun } from "../core/job.ts";
@@ -36,7 +36,7 @@ it.each([60, 80, 130])("shows jobs in %i columns", (columns) => {
   for (const fact of facts) expect(shown).toContain(fact);
 });
 
-it.each([60, 80, 200])("tells the whole reason of a run in %i columns", (columns) => {
+it.each([60, 80, 200])("shows the whole reason of a run in %i columns", (columns) => {
   const shown = historyTable(terminal(columns), [run, { ...run, reason: null }], "UTC");
   for (const line of shown.split("\n")) expect(paintedWidth(line)).toBeLessThanOrEqual(columns);
   expect(shown.replaceAll(/\s+/g, " ")).toContain(reason);

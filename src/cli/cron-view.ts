@@ -23,7 +23,7 @@ function lastRun(job: Job): string {
   return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${note}`;
 }
 
-/** Id and name, and the other facts below; for terminals too narrow for the table. */
+/** Id and name on one line, the details below; for terminals too narrow for the table. */
 function jobLines(terminal: Terminal, job: Job): string {
   const due = job.enabled && job.next_run_at !== null ? `next ${short(job.next_run_at)}` : "";
   const last = job.last_run_at === null ? "" : `last ${lastRun(job)}`;
@@ -157,7 +157,7 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
       ),
     ),
     ...status.aside.map((job) =>
-      terminal.style("yellow", `Put aside: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
+      terminal.style("yellow", `Stopped by an error: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
     ),
     ...status.running.map((run) => `Running: ${run.jobName}, since ${inZone(run.startedAt ?? run.claimedAt, zone)}`),
   ].filter((line) => line !== "");

@@ -259,12 +259,12 @@ const FIELDS: { readonly [name: string]: CliOption } = {
     type: "string",
     multiple: true,
     value: "ID",
-    help: "Provide the newest result of that job (repeatable)",
+    help: "Include the newest result of that job (repeatable)",
   },
   toolset: { type: "string", multiple: true, value: "NAME", help: "Only these toolsets (repeatable)" },
   tz: { type: "string", value: "ZONE", help: "IANA zone of a cron schedule (the configured one)" },
   "catch-up": { type: "string", value: "HOW", help: "Missed runs: skip, latest or all (skip)" },
-  "catch-up-limit": { type: "string", value: "N", help: "Most runs that `all` makes up for (10)" },
+  "catch-up-limit": { type: "string", value: "N", help: "Maximum number of missed runs to start with `all` (10)" },
 };
 
 const EDIT_ONLY: { readonly [name: string]: CliOption } = {
@@ -322,15 +322,15 @@ export const cronCommand: CliCommand = {
     },
     {
       name: "status",
-      summary: "Whether jobs are run, and by which process",
+      summary: "Show whether jobs are run, and by which process",
       options: JSON_OPTION,
       maxPositionals: 0,
       run: status,
     },
-    { name: "tick", summary: "Run what is due, once", options: JSON_OPTION, maxPositionals: 0, run: tick },
+    { name: "tick", summary: "Run all due jobs once", options: JSON_OPTION, maxPositionals: 0, run: tick },
     {
       name: "history",
-      summary: "The result of each occurrence",
+      summary: "List the runs of a job and their results",
       args: "[ID]",
       maxPositionals: 1,
       options: { limit: { type: "string", value: "N", help: "How many (20)" }, ...JSON_OPTION },
@@ -338,7 +338,7 @@ export const cronCommand: CliCommand = {
     },
     {
       name: "next",
-      summary: "The next times, soonest first",
+      summary: "List the next runs, soonest first",
       args: "[ID]",
       maxPositionals: 1,
       options: { count: { type: "string", short: "n", value: "N", help: "How many (10)" }, ...JSON_OPTION },

@@ -13,12 +13,12 @@ type Setting = PlatformState["settings"][number];
 
 /** Where to get the values that a platform needs. */
 const HINTS: { readonly [platform: string]: string } = {
-  telegram: "Talk to @BotFather on Telegram: /newbot makes a bot and gives you its token.",
+  telegram: "Talk to @BotFather on Telegram: /newbot creates a bot and shows its token.",
   discord:
     "In the developer portal of Discord: New Application, Bot, Reset Token; switch on Message Content Intent. Then invite the bot to your server.",
-  email: "A mailbox of its own for the agent; many providers want an app password.",
-  webhook: "Other programs post to the gateway. Routes are made with: hermes webhook subscribe",
-  api_server: "Any OpenAI client can then talk to the agent. The key is made when you give none.",
+  email: "Use a separate mailbox for the agent; many providers require an app password.",
+  webhook: "Other programs post to the gateway. Add routes with: hermes webhook subscribe",
+  api_server: "Any OpenAI client can then talk to the agent. A key is created when you enter none.",
 };
 
 function listLine(platform: PlatformState, mark: string): string {
@@ -34,7 +34,7 @@ function settingLines(platform: PlatformState): string[] {
     });
 }
 
-/** Without a terminal: what is needed, which commands set it, and how to try it. */
+/** Without a terminal: prints what is needed, which commands set it, and how to try it. */
 function explain({ terminal }: CliContext, platforms: readonly PlatformState[]): number {
   for (const platform of platforms) {
     terminal.out(listLine(platform, platform.ready ? "✓" : "·"));
@@ -118,8 +118,8 @@ function nextSteps({ terminal }: CliContext, platform: PlatformState): void {
   const lines = ["", "Next:", "  hermes gateway start     run it in the background (install makes it a service)"];
   if (chats)
     lines.push(
-      `  write to the bot; if it does not know you, it answers with a code for: hermes pairing approve ${platform.name} CODE`,
-      "  /sethome in a chat makes it the place for scheduled results",
+      `  write to the bot; unknown users get a code for: hermes pairing approve ${platform.name} CODE`,
+      "  /sethome in a chat selects it for the results of scheduled jobs",
     );
   else lines.push(`  hermes gateway status     shows where ${platform.label} listens`);
   terminal.out(lines.join("\n"));
@@ -153,7 +153,7 @@ async function wizard(context: CliContext, chosen: PlatformState): Promise<numbe
       return 0;
     }
     if (!(await terminal.confirm("Try again?"))) return 1;
-    // The values given above are set now and can be kept.
+    // The values just entered are stored now; the next round offers to keep them.
     platform = byName(await platformStates(home), platform.name);
   }
 }

@@ -43,11 +43,11 @@ async function stopRunning({ home, terminal }: CliContext): Promise<void> {
   const options = await service(home);
   const installed = installedService(home, options);
   const problem = installed ? await notifyService(home, installed, "stop") : null;
-  if (problem) terminal.err(`The service manager says: ${problem}`);
+  if (problem) terminal.err(`The service manager reports: ${problem}`);
   if (!(await isRunning(home))) return;
   if (!(await askToStop(home, openGatewayLocks(home), START_MS)))
     throw new UserError("The gateway holds its lock and does not answer.", {
-      hint: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
+      hint: `Stop its process manually; its id is in ${home.path}/gateway_state.json.`,
     });
   if (!(await waitUntilStopped(home, openGatewayLocks(home), options.stopSeconds * 1000)))
     throw new UserError("The gateway is still running.", { hint: "See: hermes gateway status --deep" });
@@ -56,7 +56,7 @@ async function stopRunning({ home, terminal }: CliContext): Promise<void> {
 async function run(context: CliContext): Promise<number> {
   const { surfaces, home, terminal, values } = context;
   if (values.replace && (await isRunning(home))) {
-    terminal.out("Taking over from the running gateway.");
+    terminal.out("Replacing the running gateway.");
     await stopRunning(context);
   }
   for (;;) {
@@ -77,7 +77,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
   }
   const installed = installedService(home, await service(home));
   const problem = installed ? await notifyService(home, installed, "start") : null;
-  if (problem) terminal.err(`The service manager says: ${problem}. Starting it directly.`);
+  if (problem) terminal.err(`The service manager reports: ${problem}. Starting it directly.`);
   const managed = installed !== undefined && problem === null;
   let ended: string | undefined;
   if (!managed)
@@ -105,7 +105,7 @@ async function stop(context: CliContext): Promise<number> {
     terminal.out("No gateway is running.");
     return 0;
   }
-  if (await leaveToGateway(context, "stop")) return 0;
+  if (await requestInsideTurn(context, "stop")) return 0;
   terminal.out("Stopping: running turns are finished first.");
   await stopRunning(context);
   terminal.out("Stopped.");
@@ -113,7 +113,7 @@ async function stop(context: CliContext): Promise<number> {
 }
 
 /** Inside a turn the command only sends the request: the gateway finishes that turn first, so waiting would deadlock. */
-async function leaveToGateway({ home, terminal }: CliContext, word: "stop" | "restart"): Promise<boolean> {
+async function requestInsideTurn({ home, terminal }: CliContext, word: "stop" | "restart"): Promise<boolean> {
   if (!(await isInsideGateway(home))) return false;
   const installed = word === "stop" ? installedService(home, await service(home)) : undefined;
   if (!installed || (await notifyService(home, installed, "stop", { wait: false }))) await askGateway(home, word);
@@ -122,7 +122,7 @@ async function leaveToGateway({ home, terminal }: CliContext, word: "stop" | "re
 }
 
 async function restart(context: CliContext): Promise<number> {
-  if (await leaveToGateway(context, "restart")) return 0;
+  if (await requestInsideTurn(context, "restart")) return 0;
   await stop(context);
   return start(context);
 }
@@ -144,14 +144,14 @@ function platformLine(each: ShownPlatform): string {
   const marks: { readonly [state: string]: string } = { ok: "✓", degraded: "~", connecting: "…" };
   const who = each.account ? ` as ${each.account}` : "";
   const rebuilt = each.rebuilds > 0 ? `, rebuilt ${each.rebuilds} times since` : "";
-  return `  ${marks[each.state] ?? "✗"} ${each.name}${who}: ${each.state}, last heard ${ago(each.provenAt)}${rebuilt}${each.reason ? `. ${each.reason}` : ""}`;
+  return `  ${marks[each.state] ?? "✗"} ${each.name}${who}: ${each.state}, last contact ${ago(each.provenAt)}${rebuilt}${each.reason ? `. ${each.reason}` : ""}`;
 }
 
 function deepLines(status: JsonObject): string[] {
   const mailbox = status.mailbox as { inbox: number; outbox: number; failed: number; oldestInbox: number | null };
   const cron = status.cron as { tickedAt: number; failure: string; late: boolean } | null;
   return [
-    `Messages: ${mailbox.inbox} waiting or in work${mailbox.oldestInbox ? ` (oldest ${ago(mailbox.oldestInbox)})` : ""}, ${mailbox.outbox} to send, ${mailbox.failed} not deliverable in the last day`,
+    `Messages: ${mailbox.inbox} waiting or in progress${mailbox.oldestInbox ? ` (oldest ${ago(mailbox.oldestInbox)})` : ""}, ${mailbox.outbox} to send, ${mailbox.failed} not deliverable in the last day`,
     `Turns running: ${String(status.activeTurns)}; open conversations: ${String(status.openAgents)}`,
     cron
       ? `Scheduled jobs: last tick ${ago(cron.tickedAt)}${cron.late ? ", LATE" : ""}${cron.failure ? `, ${cron.failure}` : ""}`
@@ -191,14 +191,14 @@ async function status({ home, terminal, values }: CliContext): Promise<number> {
 async function install(context: CliContext): Promise<number> {
   const { home, terminal } = context;
   if (await isRunning(home)) {
-    terminal.out("Stopping the running gateway: the service takes its place.");
+    terminal.out("Stopping the running gateway: the service replaces it.");
     await stopRunning(context);
   }
   const { file, problem } = await installService(home, await service(home));
   terminal.out(`Wrote ${file.path}`);
   if (problem)
     throw new UserError(`The service was written but not started: ${problem}`, {
-      hint: "Start it by hand, or use: hermes gateway start",
+      hint: "Start it manually, or use: hermes gateway start",
     });
   terminal.out(
     "From now on the gateway starts when you log in. To keep it running after you log out: loginctl enable-linger",
@@ -220,15 +220,15 @@ export const gatewayCommand: CliCommand = {
   subcommands: [
     {
       name: "run",
-      summary: "Run in this terminal until Ctrl-C",
+      summary: "Run the gateway in this terminal until Ctrl-C",
       options: {
-        replace: { type: "boolean", help: "Take over from a running gateway" },
+        replace: { type: "boolean", help: "Replace a running gateway" },
         verbose: { type: "boolean", short: "v", help: "Show the log here as well" },
       },
       maxPositionals: 0,
       run,
     },
-    { name: "start", summary: "Run in the background", maxPositionals: 0, run: start },
+    { name: "start", summary: "Run the gateway in the background", maxPositionals: 0, run: start },
     { name: "stop", summary: "Finish running turns, then stop", maxPositionals: 0, run: stop },
     { name: "restart", summary: "Stop, then start again", maxPositionals: 0, run: restart },
     {
@@ -238,7 +238,12 @@ export const gatewayCommand: CliCommand = {
       maxPositionals: 0,
       run: status,
     },
-    { name: "install", summary: "Install it as a service that starts at login", maxPositionals: 0, run: install },
+    {
+      name: "install",
+      summary: "Install the gateway as a service that starts at login",
+      maxPositionals: 0,
+      run: install,
+    },
     { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
     {
       name: "setup",

@@ -115,7 +115,7 @@ export const hooksCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Shell hooks and the hooks of plugins",
+      summary: "List shell hooks and the hooks of plugins",
       maxPositionals: 0,
       options: JSON_OPTION,
       run: list,

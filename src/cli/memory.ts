@@ -97,7 +97,7 @@ async function off(context: CliContext): Promise<number> {
   if (context.values.json) context.terminal.out(JSON.stringify({ changed }));
   else
     context.terminal.out(
-      changed ? "Only the built-in notes are used now; the provider's data stays." : "No provider was on.",
+      changed ? "Only the built-in notes are used now; the provider's data stays." : "No provider was in use.",
     );
   return 0;
 }
@@ -109,7 +109,7 @@ async function reset(context: CliContext): Promise<number> {
   const { terminal } = context;
   if (!context.values.yes) {
     if (!terminal.interactive) throw new UserError("this erases notes", { hint: "Confirm with --yes", exitCode: 2 });
-    if (!(await terminal.confirm("Erase the built-in notes for good?"))) return 1;
+    if (!(await terminal.confirm("Erase the built-in notes permanently?"))) return 1;
   }
   const files = await openMemoryActions(context.home).reset(target);
   if (context.values.json) terminal.out(JSON.stringify({ erased: files }));

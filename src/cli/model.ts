@@ -113,7 +113,7 @@ export const modelCommand: CliCommand = {
   subcommands: [
     {
       name: "show",
-      summary: "The model in use, its window and its fallbacks",
+      summary: "Show the model in use, its window and its fallbacks",
       maxPositionals: 1,
       options: { ...CHOICE, ...JSON_OPTION },
       run: show,
@@ -121,7 +121,7 @@ export const modelCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Every provider, and which ones have a key",
+      summary: "List every provider, and which ones have a key",
       maxPositionals: 0,
       options: { ready: { type: "boolean", help: "Only those that can be used now" }, ...JSON_OPTION },
       run: list,

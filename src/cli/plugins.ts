@@ -207,7 +207,7 @@ export const pluginsCommand: CliCommand = {
     {
       name: "update",
       args: "PLUGIN",
-      summary: "Update it from its source",
+      summary: "Update a plugin from its source",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: change("update", ""),
@@ -224,7 +224,7 @@ export const pluginsCommand: CliCommand = {
     {
       name: "enable",
       args: "PLUGIN",
-      summary: "Load it from the next start",
+      summary: "Enable a plugin from the next start",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: change("enable", "is enabled; it takes effect at the next start."),
@@ -232,7 +232,7 @@ export const pluginsCommand: CliCommand = {
     {
       name: "disable",
       args: "PLUGIN",
-      summary: "Do not load it",
+      summary: "Disable a plugin",
       maxPositionals: 1,
       options: JSON_OPTION,
       run: change("disable", "is disabled."),

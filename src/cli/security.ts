@@ -1,4 +1,4 @@
-// `hermes security`: reports open settings, standing permissions and wrong file modes.
+// `hermes security`: reports unsafe settings, permanent permissions and wrong file modes.
 import { openSettings } from "../config/api.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { type AuditFinding, securityAudit } from "../security/api.ts";
@@ -31,12 +31,12 @@ async function audit(context: CliContext): Promise<number> {
 
 export const securityCommand: CliCommand = {
   name: "security",
-  summary: "Check what is open, what is allowed and who can read your files",
+  summary: "Check settings, permissions and file modes for risks",
   defaultSubcommand: "audit",
   subcommands: [
     {
       name: "audit",
-      summary: "List open switches, standing permissions, wrong file modes and secrets in clear",
+      summary: "List unsafe settings, permanent permissions, wrong file modes and clear-text secrets",
       options: JSON_OPTION,
       maxPositionals: 0,
       examples: ["hermes security audit", "hermes security audit --json"],

@@ -18,7 +18,7 @@ const SYSTEM: { readonly [code: string]: Explanation } = {
   ENOSPC: [(place) => `${place} cannot be written: the disk is full`, DISK_FULL_HINT],
   EDQUOT: [(place) => `${place} cannot be written: your disk quota is used up`, DISK_FULL_HINT],
   EFBIG: [(place) => `${place} cannot be written: the file would be too large`, DISK_FULL_HINT],
-  ENOTDIR: [(place) => `${place}: a file is in the place of a folder`, OTHER_PATH_HINT],
+  ENOTDIR: [(place) => `${place}: a file exists where a folder is expected`, OTHER_PATH_HINT],
   EISDIR: [(place) => `${place} is a folder, but a file is expected there`, OTHER_PATH_HINT],
   EEXIST: [(place) => `${place} already exists`, OTHER_PATH_HINT],
   ENOENT: [(place) => `${place} does not exist`, "Check the path."],
@@ -29,7 +29,7 @@ const SYSTEM: { readonly [code: string]: Explanation } = {
   EMFILE: [(place) => `${place}: too many files are open`, "Raise the limit (ulimit -n) and try again."],
   ENFILE: [(place) => `${place}: too many files are open on this machine`, "Close other programs and try again."],
   ENXIO: [(place) => `${place} is not a regular file`, OTHER_PATH_HINT],
-  ESTALE: [(place) => `${place}: the network file system lost it`, "Mount it again and try again."],
+  ESTALE: [(place) => `${place}: the network file system no longer has it`, "Mount it again and try again."],
 };
 
 const SQLITE: { readonly [code: string]: Explanation } = {
@@ -42,7 +42,7 @@ const SQLITE: { readonly [code: string]: Explanation } = {
   SQLITE_CANTOPEN: [(place) => `a database in ${place} cannot be opened or created`, OWNER_HINT],
   SQLITE_PERM: [(place) => `a database in ${place}: permission denied`, OWNER_HINT],
   SQLITE_NOTADB: [
-    (place) => `a file in ${place} is not a database although its name says so`,
+    (place) => `a file in ${place} has the name of a database but is not one`,
     "Restore it from a backup, or move it aside to start with an empty one.",
   ],
   SQLITE_CORRUPT: [
@@ -58,7 +58,7 @@ function explained(explanation: Explanation, place: string, cause: unknown): Use
   return new UserError(message(place), { hint, cause });
 }
 
-/** SQLite only reports that it cannot open a file; checking the folder tells why. */
+/** SQLite only reports that it cannot open a file; checking the folder shows the reason. */
 function writeProblem(code: string, home: string): Explanation | undefined {
   if (code !== "SQLITE_CANTOPEN") return undefined;
   try {
@@ -80,7 +80,7 @@ export function explainSystemError(error: unknown, home: string): UserError | un
     return known && explained(known, home, error);
   }
   if (error.name === "LockTimeout")
-    return new UserError(error.message, { hint: "Try again when the other Hermes has ended.", cause: error });
+    return new UserError(error.message, { hint: "Try again when the other Hermes process has ended.", cause: error });
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   const known = code === undefined || syscall === undefined ? undefined : SYSTEM[code];
   if (known) return explained(known, typeof path === "string" ? path : home, error);

@@ -32,7 +32,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./usage.ts")).usageCommand,
   },
   security: {
-    summary: "Check what is open, what is allowed and who can read your files",
+    summary: "Check settings, permissions and file modes for risks",
     load: async () => (await import("./security.ts")).securityCommand,
   },
   tools: {

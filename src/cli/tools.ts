@@ -18,7 +18,7 @@ import {
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
 
 const PLATFORM: { readonly platform: CliOption } = {
-  platform: { type: "string", value: "NAME", help: "Whose tools: cli (default), telegram, cron …" },
+  platform: { type: "string", value: "NAME", help: "The platform: cli (default), telegram, cron …" },
 };
 
 /** Opens the program for one operation. */
@@ -172,7 +172,7 @@ export const toolsCommand: CliCommand = {
     {
       name: "list",
       aliases: ["ls"],
-      summary: "Toolsets and their tools, and what is missing",
+      summary: "List toolsets and their tools, and what is missing",
       maxPositionals: 0,
       options: { all: { type: "boolean", help: "Also tools that are not available yet" }, ...PLATFORM, ...JSON_OPTION },
       run: list,
@@ -195,7 +195,7 @@ export const toolsCommand: CliCommand = {
     {
       name: "show",
       args: "NAME",
-      summary: "One tool with its schema, or one toolset",
+      summary: "Show one tool with its schema, or one toolset",
       maxPositionals: 1,
       options: { ...PLATFORM, ...JSON_OPTION },
       run: show,

@@ -111,7 +111,7 @@ export const webhookCommand: CliCommand = {
         deliver: { type: "string", value: "WHERE", help: "log, github_comment, or a target such as telegram:ID (log)" },
         "deliver-chat-id": { type: "string", value: "ID", help: "Chat on that platform; its home channel when absent" },
         "deliver-only": { type: "boolean", help: "Send the text as it is; no agent runs" },
-        secret: { type: "string", value: "TEXT", help: "Secret of the sender; made when absent" },
+        secret: { type: "string", value: "TEXT", help: "Secret of the sender; generated when absent" },
       },
       examples: [
         "hermes webhook subscribe deploys --events push --prompt 'Summarise this push: {head_commit.message}' --deliver telegram",

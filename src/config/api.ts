@@ -75,7 +75,8 @@ async function pluginFolders(home: Home): Promise<string[]> {
 /** Throws when the configuration must not be acted on. */
 export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
   const [first] = blocking;
-  const hint = "Nothing was started. Correct it with `hermes config edit`; `hermes config check` says what is left.";
+  const hint =
+    "Nothing was started. Correct it with `hermes config edit`; `hermes config check` lists the remaining mistakes.";
   if (first?.path === "") throw new UserError(`${first.message} (${configPath(home)})`, { hint });
   if (home.envError !== undefined)
     throw new UserError(home.envError, { hint: "Nothing was started. Make it readable." });
@@ -85,7 +86,7 @@ export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
     return line === undefined ? what : `${what} (line ${line} of config.yaml)`;
   });
   throw new UserError(
-    `the configuration has a mistake that could change what may be done or who answers: ${lines.join("; ")}`,
+    `the configuration has a mistake that affects security or the choice of the model: ${lines.join("; ")}`,
     { hint },
   );
 }

@@ -177,13 +177,13 @@ export const migrations: readonly Migration[] = [
   },
   {
     version: 9,
-    title: "the old Anthropic token is blanked",
+    title: "the old Anthropic token is cleared",
     run: (state) => blankEnv(state, "ANTHROPIC_TOKEN", "it belonged to a sign-in that no longer exists"),
   },
   { version: 12, title: "custom_providers becomes providers", run: customProviders },
   {
     version: 13,
-    title: "model names leave .env",
+    title: "model names are removed from .env",
     run: (state) => {
       const reason = "the model is chosen in config.yaml";
       return blankEnv(blankEnv(state, "LLM_MODEL", reason), "OPENAI_MODEL", reason);
@@ -201,7 +201,7 @@ export const migrations: readonly Migration[] = [
         state,
       ),
   },
-  { version: 21, title: "plugins are opt-in; yours stay enabled", run: seedPlugins },
+  { version: 21, title: "plugins are opt-in; installed ones stay enabled", run: seedPlugins },
   { version: 23, title: "the curator has settings", run: seedCurator },
 ];
 

@@ -79,8 +79,8 @@ function choosesModel(path: readonly string[]): boolean {
 }
 
 /**
- * True when the mistake concerns security or the choice of the model: a wrong value there, or an unknown key that most
- * likely means a key there (`meant`). Keys of newer versions inside a security section are only reported.
+ * True when the mistake concerns security or the choice of the model: a wrong value there, or an unknown key whose
+ * likely correction (`meant`) is such a setting. Keys of newer versions inside a security section are only reported.
  */
 export function isBlockingMistake({ kind, path }: ConfigWarning, meant: string | undefined): boolean {
   const keys = path.split(".");

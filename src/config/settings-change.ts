@@ -28,7 +28,7 @@ type Raw = { readonly [key: string]: unknown };
 function refuseUnknown(keys: readonly string[]): never {
   const guess = suggestKey(keys);
   throw new UserError(`${keys.join(".")} is not a known key${guess ? `; did you mean ${guess}?` : ""}`, {
-    hint: "See all keys: hermes config show --all. To write it all the same, add --force",
+    hint: "See all keys: hermes config show --all. To write it anyway, add --force",
     exitCode: 2,
   });
 }

@@ -26,7 +26,7 @@ function write(text: string): void {
 const load = () => loadConfig({ home: { path: home, env: {} } });
 
 /** Makes the copy differ from the file, to see which of the two is read. */
-function falsify(): void {
+function changeCachedTree(): void {
   const kept = JSON.parse(readFileSync(copy, "utf8"));
   writeFileSync(copy, JSON.stringify({ ...kept, tree: { agent: { max_turns: 7 } } }));
 }
@@ -36,11 +36,11 @@ describe("the cached tree of config.yaml", () => {
     write("agent:\n  max_turns: 5\n");
     expect((await load()).config.agent.max_turns).toBe(5);
     expect(statSync(copy).mode & 0o777).toBe(0o600);
-    falsify();
+    changeCachedTree();
     expect((await load()).config.agent.max_turns).toBe(7);
     write("agent:\n  max_turns: 6\n");
     expect((await load()).config.agent.max_turns).toBe(6);
-    falsify();
+    changeCachedTree();
     rmSync(file);
     expect((await load()).config.agent.max_turns).toBe(90);
   });

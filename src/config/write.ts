@@ -77,8 +77,8 @@ async function editDocument(home: WritableHome, edit: (parsed: ParsedYaml) => vo
 }
 
 /**
- * Replaces a single value within the text, so that every other byte stays. Undefined when the key is not there, or the
- * result would not read back as wanted.
+ * Replaces a single value within the text, so that every other byte stays. Undefined when the key does not exist, or when
+ * the result would not parse to the new value.
  */
 async function spliceValue(
   text: string,

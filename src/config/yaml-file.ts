@@ -28,11 +28,11 @@ export interface ParsedYaml {
 
 /** Own messages: those of the parser may quote the line, which may contain a secret. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
-  BAD_INDENT: "the indentation does not fit",
+  BAD_INDENT: "the indentation is inconsistent",
   TAB_AS_INDENT: "a tab is used for indentation; use spaces",
   MISSING_CHAR: "a quote, bracket, comma or colon is missing",
   BLOCK_AS_IMPLICIT_KEY: "a nested map starts on the line of its key",
-  MULTILINE_IMPLICIT_KEY: "a key runs over several lines; is a colon missing?",
+  MULTILINE_IMPLICIT_KEY: "a key spans several lines; is a colon missing?",
   UNEXPECTED_TOKEN: "unexpected text",
   BAD_ALIAS: "a reference (*name) has no anchor",
   RESOURCE_EXHAUSTION: "it is nested too deeply",

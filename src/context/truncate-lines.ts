@@ -1,17 +1,17 @@
-// Shortens a text to whole lines within a token budget.
+// Cuts a text to a number of tokens at the end of a line.
 import { estimateTextTokens } from "../core/tokens.ts";
 import { truncate } from "../lib/text/truncate.ts";
 
-/** The lines from the start that fit into `tokens`; the start of the first line when none fits. */
+/** Whole lines from the start while they fit into `tokens`. */
 export function truncateLines(text: string, tokens: number): string {
   if (estimateTextTokens(text) <= tokens) return text;
-  const lines: string[] = [];
+  const kept: string[] = [];
   let used = 0;
   for (const line of text.split("\n")) {
     const cost = estimateTextTokens(line) + 1;
     if (used + cost > tokens) break;
-    lines.push(line);
+    kept.push(line);
     used += cost;
   }
-  return lines.length > 0 ? lines.join("\n") : truncate(text, tokens);
+  return kept.length > 0 ? kept.join("\n") : truncate(text, tokens);
 }

@@ -1,5 +1,5 @@
 // Expected errors as data. A Failure is part of events and results; only bugs are thrown.
-
+import { errorMessage } from "../lib/error-message.ts";
 export type FailureKind =
   | "thinking_signature"
   | "long_context_tier"
@@ -67,7 +67,6 @@ export function formatFailure({
 }
 
 /** The same for any thrown value. */
-export function errorMessage(error: unknown): string {
-  if (error instanceof UserError) return formatFailure(error);
-  return error instanceof Error ? error.message : String(error);
+export function formatError(error: unknown): string {
+  return error instanceof UserError ? formatFailure(error) : errorMessage(error);
 }

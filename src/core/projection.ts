@@ -1,4 +1,5 @@
-// The one function that turns a stored log, even a damaged one, into messages that every API accepts.
+// The one function that turns a stored log, however damaged, into messages that every wire dialect accepts.
+import { isRecord } from "../lib/json/is-record.ts";
 import type { AssistantMessage, Content, ContentPart, Message, ToolCall, ToolMessage } from "./message.ts";
 import { wellFormed, wellFormedDeep } from "./well-formed.ts";
 
@@ -30,13 +31,6 @@ type Item =
       readonly slots: readonly CallSlot[];
     };
 
-/** Rows are read from disk: any field may be missing or of another type than declared. */
-type Loose = { readonly [key: string]: unknown };
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function cleanText(text: string): string {
   const clean = wellFormed(text);
   return clean.trim() === "" ? "" : clean;
@@ -44,14 +38,14 @@ function cleanText(text: string): string {
 
 function cleanPart(part: unknown): ContentPart | undefined {
   if (typeof part === "string") return cleanPart({ type: "text", text: part });
-  if (!isObject(part)) return undefined;
+  if (!isRecord(part)) return undefined;
   if (typeof part.text === "string") {
     const text = cleanText(part.text);
     if (text === "") return undefined;
     return part.type === "text" && text === part.text ? (part as unknown as ContentPart) : { type: "text", text };
   }
   if (part.type !== "image_url") return { type: "text", text: `[unsupported content: ${String(part.type)}]` };
-  const url = isObject(part.image_url) ? part.image_url.url : undefined;
+  const url = isRecord(part.image_url) ? part.image_url.url : undefined;
   if (typeof url === "string" && USABLE_IMAGE.test(url)) return part as unknown as ContentPart;
   return { type: "text", text: "[image not available]" };
 }
@@ -82,12 +76,12 @@ function assistantText(content: unknown): string {
 
 function cleanArguments(raw: unknown): { readonly text: string; readonly damaged: boolean } {
   if (raw === undefined || raw === null) return { text: "{}", damaged: false };
-  if (isObject(raw)) return { text: JSON.stringify(wellFormedDeep(raw)), damaged: false };
+  if (isRecord(raw)) return { text: JSON.stringify(wellFormedDeep(raw)), damaged: false };
   if (typeof raw !== "string") return { text: "{}", damaged: true };
   if (raw.trim() === "") return { text: "{}", damaged: false };
   try {
     const value: unknown = JSON.parse(raw);
-    if (!isObject(value)) return { text: "{}", damaged: true };
+    if (!isRecord(value)) return { text: "{}", damaged: true };
     const broken = /[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(raw);
     return { text: broken ? JSON.stringify(wellFormedDeep(value)) : raw, damaged: false };
   } catch {
@@ -116,7 +110,7 @@ class CallIds {
 }
 
 function cleanCall(call: unknown, ids: CallIds): CallSlot | undefined {
-  if (!isObject(call) || !isObject(call.function) || typeof call.function.name !== "string") return undefined;
+  if (!isRecord(call) || !isRecord(call.function) || typeof call.function.name !== "string") return undefined;
   const name = call.function.name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, NAME_LIMIT);
   if (name === "") return undefined;
   const rawId = typeof call.id === "string" ? call.id : "";
@@ -132,7 +126,7 @@ function cleanCall(call: unknown, ids: CallIds): CallSlot | undefined {
     id,
     type: "function",
     function: { name, arguments: args.text },
-    ...(isObject(call.extra_content)
+    ...(isRecord(call.extra_content)
       ? { extra_content: call.extra_content as NonNullable<ToolCall["extra_content"]> }
       : {}),
   };
@@ -151,7 +145,7 @@ function toItems(log: readonly Message[]): Item[] {
   const ids = new CallIds();
   const open = new Map<string, CallSlot[]>();
   for (const message of log) {
-    if (!isObject(message)) continue;
+    if (!isRecord(message)) continue;
     if (message.role === "user") {
       const content = cleanContent(message.content);
       if (content.length > 0) items.push({ kind: "user", source: message, content });

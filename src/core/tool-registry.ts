@@ -48,11 +48,6 @@ export class Registry {
     for (const name of names) this.#reserved.set(name, owner);
   }
 
-  unregister(name: string): void {
-    this.#tools.delete(name);
-    this.#checked.delete(name);
-  }
-
   /** Clears the remembered availability, after the configuration or the environment changed. */
   forget(): void {
     this.#checked.clear();

@@ -1,21 +1,13 @@
 // Names the process that runs a job, so that other processes can check whether it is alive.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { isAlive } from "../lib/process/is-alive.ts";
 
 export interface Owners {
   /** `host:pid:token`: unique for this process. */
   readonly self: string;
   /** `unknown` for a process on another machine. */
   lives(owner: string): "yes" | "no" | "unknown";
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 export function processOwner(): Owners {

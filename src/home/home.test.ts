@@ -6,7 +6,6 @@ import { UserError } from "../core/failure.ts";
 import type { Host } from "../core/home.ts";
 import { openHome } from "./api.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
-import { profileNameProblem } from "./profile.ts";
 
 let user: string;
 let root: string;
@@ -96,12 +95,6 @@ describe("choosing the home", () => {
     expect(() => openHome(["--profile=../x"], host())).toThrow(/not a profile name/);
     writeFileSync(join(root, "active_profile"), "gone");
     expect(() => openHome([], host())).toThrow(/active_profile/);
-  });
-
-  it("knows which names a new profile may have", () => {
-    expect(profileNameProblem("team-1_a")).toBeUndefined();
-    for (const name of ["root", "default", "Up", "-a", "", "a".repeat(65), "a/b"])
-      expect(profileNameProblem(name)).toBeTruthy();
   });
 });
 

@@ -1,18 +1,10 @@
 // Profiles: several homes under one root, chosen by the command line, the environment or a file.
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
+import { isPathInside } from "../lib/path-inside.ts";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-const RESERVED = ["hermes", "default", "test", "tmp", "root", "sudo"];
-
-/** Why this name is not valid for a new profile; undefined when it is. */
-export function profileNameProblem(name: string): string | undefined {
-  if (!NAME.test(name)) {
-    return `"${name}" is not a profile name: use 1 to 64 lower-case letters, digits, "-" and "_", starting with a letter or digit`;
-  }
-  return RESERVED.includes(name) ? `"${name}" is reserved` : undefined;
-}
 
 /** The profile named on the command line (the last one wins) and the arguments without it. Arguments after `--` are kept. */
 export function takeProfileFlag(argv: readonly string[]): { name: string | undefined; rest: string[] } {
@@ -34,14 +26,9 @@ export function takeProfileFlag(argv: readonly string[]): { name: string | undef
   return { name, rest };
 }
 
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(path) !== way);
-}
-
 /** The folder that holds `profiles/` for this home. */
 export function rootHome(home: string, defaultHome: string): string {
-  if (isInside(home, defaultHome)) return defaultHome;
+  if (isPathInside(home, defaultHome)) return defaultHome;
   return basename(dirname(home)) === "profiles" ? dirname(dirname(home)) : home;
 }
 

@@ -4,6 +4,7 @@ import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isAlive } from "./process/is-alive.ts";
 
 /** Another process held the lock for the whole waiting time. */
 export class LockTimeout extends Error {
@@ -32,15 +33,6 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   } catch {
     // Removed meanwhile, or incomplete: its age decides.
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

@@ -37,7 +37,7 @@ function byUrl(url: string): TransportName | undefined {
   return host === "api.openai.com" || host === "api.x.ai" ? "codex_responses" : undefined;
 }
 
-const KEEP_CHAT = new Set(["nous", "azure-foundry", "copilot", "copilot-acp", "opencode-zen", "opencode-go"]);
+const CHAT_ONLY_PROVIDERS = new Set(["nous", "azure-foundry", "copilot", "copilot-acp", "opencode-zen", "opencode-go"]);
 
 export interface ApiModeOptions {
   readonly spec: ProviderSpec;
@@ -55,5 +55,5 @@ export function apiMode(options: ApiModeOptions): TransportName {
   if (ruled) return ruled;
   const mode = byUrl(options.baseUrl) ?? spec.transport;
   const upgrade = mode === "chat_completions" && GPT_5.test(bareModel(model));
-  return upgrade && !options.local && !KEEP_CHAT.has(spec.id) ? "codex_responses" : mode;
+  return upgrade && !options.local && !CHAT_ONLY_PROVIDERS.has(spec.id) ? "codex_responses" : mode;
 }

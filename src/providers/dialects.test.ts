@@ -1,4 +1,4 @@
-// The client over every dialect: what one provider refused or demanded must not stick to the next attempt.
+// The client over every dialect: changes to a request for one provider must not affect the next attempt.
 import { afterEach, describe, expect, test } from "vitest";
 import { type ClientSetup, modelRequest, send, setUpClient } from "../../test/kit/model-client.ts";
 import { drip, type FakeLlm, hang, reasoning, startFakeLlm, status, text } from "../../test/servers/fake-llm.ts";

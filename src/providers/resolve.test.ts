@@ -16,7 +16,7 @@ function resolve(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, po
   });
 }
 
-function endpointOf(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+function resolveTo(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
   const found = resolve(ask, config, env, pooled);
   if (!found.ok) throw new Error(found.failure.message);
   return found.endpoint;
@@ -42,31 +42,31 @@ describe("which provider", () => {
   test("an argument wins over the configuration, the configuration over the variable", () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-api-1", DEEPSEEK_API_KEY: "ds-key-1", HERMES_INFERENCE_PROVIDER: "zai" };
     const config = { model: { provider: "deepseek", default: "deepseek-chat" } };
-    expect(endpointOf({ provider: "claude" }, config, env).provider).toBe("anthropic");
-    expect(endpointOf({}, config, env)).toMatchObject({ provider: "deepseek", model: "deepseek-chat" });
+    expect(resolveTo({ provider: "claude" }, config, env).provider).toBe("anthropic");
+    expect(resolveTo({}, config, env)).toMatchObject({ provider: "deepseek", model: "deepseek-chat" });
     const auto = { model: { provider: "auto", default: "" } };
-    expect(endpointOf({}, auto, { ...env, GLM_API_KEY: "glm-key" }).provider).toBe("zai");
+    expect(resolveTo({}, auto, { ...env, GLM_API_KEY: "glm-key" }).provider).toBe("zai");
   });
 
   test("the gateway's name of a model works with its maker", () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-api-1" };
-    expect(endpointOf({}, { model: "anthropic/claude-sonnet-4.6" }, env).model).toBe("claude-sonnet-4-6");
+    expect(resolveTo({}, { model: "anthropic/claude-sonnet-4.6" }, env).model).toBe("claude-sonnet-4-6");
     const router = { OPENROUTER_API_KEY: "sk-or-1" };
-    expect(endpointOf({}, { model: "anthropic/claude-sonnet-4.6" }, router).model).toBe("anthropic/claude-sonnet-4.6");
+    expect(resolveTo({}, { model: "anthropic/claude-sonnet-4.6" }, router).model).toBe("anthropic/claude-sonnet-4.6");
   });
 
   test("auto uses the first key that is set; the model may be plain text", () => {
-    expect(endpointOf({}, { model: "some/model" }, { OPENROUTER_API_KEY: "sk-or-1" })).toMatchObject({
+    expect(resolveTo({}, { model: "some/model" }, { OPENROUTER_API_KEY: "sk-or-1" })).toMatchObject({
       provider: "openrouter",
       model: "some/model",
     });
-    expect(endpointOf({}, {}, { GEMINI_API_KEY: "g-key-1" }).baseUrl).toMatch(/\/openai$/);
-    expect(endpointOf({}, {}, {}, ["anthropic"]).provider).toBe("anthropic");
+    expect(resolveTo({}, {}, { GEMINI_API_KEY: "g-key-1" }).baseUrl).toMatch(/\/openai$/);
+    expect(resolveTo({}, {}, {}, ["anthropic"]).provider).toBe("anthropic");
   });
 
   test("OPENAI_API_KEY is an OpenRouter key only if it has that prefix", () => {
-    expect(endpointOf({}, {}, { OPENAI_API_KEY: "sk-proj-1" }).provider).toBe("openai");
-    expect(endpointOf({}, {}, { OPENAI_API_KEY: "sk-or-v1-1" }).provider).toBe("openrouter");
+    expect(resolveTo({}, {}, { OPENAI_API_KEY: "sk-proj-1" }).provider).toBe("openai");
+    expect(resolveTo({}, {}, { OPENAI_API_KEY: "sk-or-v1-1" }).provider).toBe("openrouter");
   });
 
   test("short secrets and placeholders are not keys", () => {
@@ -77,7 +77,7 @@ describe("which provider", () => {
       expect(found.ok ? key : found.failure).toMatchObject({ kind: "auth" });
       expect(found.ok ? key : found.failure.message).toContain("OPENROUTER_API_KEY");
     }
-    expect(endpointOf({}, {}, { OPENROUTER_API_KEY: "sk-or-v1-0a1b2c3d4e5f" }).provider).toBe("openrouter");
+    expect(resolveTo({}, {}, { OPENROUTER_API_KEY: "sk-or-v1-0a1b2c3d4e5f" }).provider).toBe("openrouter");
   });
 
   test("unknown names get a suggestion; unsupported sign-ins name the alternative", () => {
@@ -87,7 +87,7 @@ describe("which provider", () => {
       const found = resolve({ provider });
       expect(found.ok ? "" : found.failure.hint).toMatch(/^Instead, (use|set) /);
     }
-    expect(endpointOf({ provider: "nous", model: "x" }, {}, { NOUS_API_KEY: "nous-key" }).provider).toBe("nous");
+    expect(resolveTo({ provider: "nous", model: "x" }, {}, { NOUS_API_KEY: "nous-key" }).provider).toBe("nous");
   });
 });
 
@@ -100,30 +100,30 @@ describe("named endpoints", () => {
   };
 
   test("are found by name, by custom:name, and shadow aliases but not ids", () => {
-    expect(endpointOf({ provider: "box" }, config)).toMatchObject({
+    expect(resolveTo({ provider: "box" }, config)).toMatchObject({
       provider: "custom:box",
       model: "qwen",
       contextLength: 16_384,
       local: true,
     });
-    const work = endpointOf({ provider: "custom:my-work" }, config, { WORK_KEY: "work-key" });
+    const work = resolveTo({ provider: "custom:my-work" }, config, { WORK_KEY: "work-key" });
     expect(work.keys).toMatchObject({ fixed: "work-key", pool: "custom:my-work" });
-    expect(endpointOf({ model: "custom:box:other" }, config)).toMatchObject({ provider: "custom:box", model: "other" });
+    expect(resolveTo({ model: "custom:box:other" }, config)).toMatchObject({ provider: "custom:box", model: "other" });
     const shadow = {
       providers: {
         claude: { base_url: "http://127.0.0.1:9/v1", model: "m" },
         anthropic: { base_url: "http://127.0.0.1:9/v1", model: "m" },
       },
     };
-    expect(endpointOf({ provider: "claude" }, shadow).provider).toBe("custom:claude");
-    expect(endpointOf({ provider: "anthropic" }, shadow, { ANTHROPIC_API_KEY: "sk-ant-api" }).provider).toBe(
+    expect(resolveTo({ provider: "claude" }, shadow).provider).toBe("custom:claude");
+    expect(resolveTo({ provider: "anthropic" }, shadow, { ANTHROPIC_API_KEY: "sk-ant-api" }).provider).toBe(
       "anthropic",
     );
-    expect(endpointOf({ provider: "custom:anthropic" }, shadow).provider).toBe("custom:anthropic");
+    expect(resolveTo({ provider: "custom:anthropic" }, shadow).provider).toBe("custom:anthropic");
   });
 
   test("a base URL without a provider is an endpoint without a key", () => {
-    const local = endpointOf(
+    const local = resolveTo(
       {},
       { model: { default: "llama3", base_url: "http://localhost:11434/v1" } },
       { OPENROUTER_API_KEY: "sk-or-1" },
@@ -137,8 +137,8 @@ describe("named endpoints", () => {
       model: { aliases: { big: "anthropic/claude-opus-4-6" } },
     };
     const env = { XAI_API_KEY: "xai-key", ANTHROPIC_API_KEY: "sk-ant-api-1" };
-    expect(endpointOf({ model: "fast" }, aliased, env)).toMatchObject({ provider: "xai", model: "grok-4-fast" });
-    expect(endpointOf({ model: "BIG" }, aliased, env)).toMatchObject({
+    expect(resolveTo({ model: "fast" }, aliased, env)).toMatchObject({ provider: "xai", model: "grok-4-fast" });
+    expect(resolveTo({ model: "BIG" }, aliased, env)).toMatchObject({
       provider: "anthropic",
       model: "claude-opus-4-6",
     });
@@ -158,21 +158,21 @@ describe("dialect", () => {
     ["openrouter", "openai/gpt-5.4", "codex_responses"],
     ["openrouter", "anthropic/claude-sonnet-4.6", "chat_completions"],
     ["minimax", "MiniMax-M2.7", "anthropic_messages"],
-  ])("%s speaks %s in %s", (provider, model, transport) => {
+  ])("%s calls %s with %s", (provider, model, transport) => {
     const spec = providerById(provider);
     const env = { [spec?.keyVars?.[0] ?? ""]: provider === "openrouter" ? "sk-or-key" : "some-key" };
-    expect(endpointOf({ provider, model }, {}, env).transport).toBe(transport);
+    expect(resolveTo({ provider, model }, {}, env).transport).toBe(transport);
   });
 
   test("an explicit mode wins, but only for the provider it was set for", () => {
     const config = { model: { provider: "openai", api_mode: "chat_completions", default: "gpt-4o" } };
     const env = { OPENAI_API_KEY: "sk-proj-1", XAI_API_KEY: "xai-key" };
-    expect(endpointOf({}, config, env).transport).toBe("chat_completions");
-    expect(endpointOf({ provider: "xai", model: "grok-4" }, config, env).transport).toBe("codex_responses");
+    expect(resolveTo({}, config, env).transport).toBe("chat_completions");
+    expect(resolveTo({ provider: "xai", model: "grok-4" }, config, env).transport).toBe("codex_responses");
   });
 
   test("Kimi's coding keys are sent to their own address", () => {
-    expect(endpointOf({ provider: "kimi" }, {}, { KIMI_API_KEY: "sk-kimi-abc" })).toMatchObject({
+    expect(resolveTo({ provider: "kimi" }, {}, { KIMI_API_KEY: "sk-kimi-abc" })).toMatchObject({
       baseUrl: "https://api.kimi.com/coding",
       transport: "anthropic_messages",
     });
@@ -180,13 +180,13 @@ describe("dialect", () => {
 
   test("only OpenRouter gets routing and cache headers", () => {
     const config = { provider_routing: { sort: "price", only: ["x"] }, openrouter: { response_cache_ttl: 600 } };
-    const found = endpointOf({ provider: "openrouter" }, config, {
+    const found = resolveTo({ provider: "openrouter" }, config, {
       OPENROUTER_API_KEY: "sk-or-1",
       DEEPSEEK_API_KEY: "ds-key",
     });
     expect(found.headers["X-OpenRouter-Cache-TTL"]).toBe("600");
     expect(found.extraBody).toEqual({ provider: { sort: "price", only: ["x"] } });
-    expect(endpointOf({ provider: "deepseek" }, config, { DEEPSEEK_API_KEY: "ds-key" }).extraBody).toEqual({});
+    expect(resolveTo({ provider: "deepseek" }, config, { DEEPSEEK_API_KEY: "ds-key" }).extraBody).toEqual({});
   });
 });
 
@@ -196,7 +196,7 @@ describe("keys are bound to hosts", () => {
     CATALOG.flatMap((spec) => (spec.keyVars ?? []).map((name) => [name, `secret-of-${name}`])),
   );
   const pooled = CATALOG.map((spec) => spec.id);
-  const strangers = [
+  const unknownHosts = [
     "https://evil.example/v1",
     "https://openrouter.ai.evil.example/v1",
     "https://evil.example/openrouter.ai",
@@ -216,7 +216,7 @@ describe("keys are bound to hosts", () => {
 
   test("no key of the catalog is sent to an unknown host, however the address is set", () => {
     for (const spec of CATALOG) {
-      for (const url of strangers) {
+      for (const url of unknownHosts) {
         const asks: [ModelSelection, JsonObject][] = [
           [{ provider: spec.id, model: "m", baseUrl: url }, {}],
           [{ model: "m" }, { model: { provider: spec.id, base_url: url } }],
@@ -262,7 +262,7 @@ describe("keys are bound to hosts", () => {
       ).ok,
     ).toBe(false);
     expect(
-      endpointOf(
+      resolveTo(
         { provider: "anthropic" },
         {},
         { ANTHROPIC_API_KEY: "sk-ant-api-1", ANTHROPIC_BASE_URL: "https://proxy.example" },
@@ -277,7 +277,7 @@ describe("keys are bound to hosts", () => {
       { ANTHROPIC_API_KEY: "sk-ant-api-1" },
     );
     expect(found.ok ? "" : found.failure.hint).toContain("model.api_key");
-    const meant = endpointOf(
+    const meant = resolveTo(
       {},
       { model: { provider: "anthropic", base_url: "https://proxy.example", key_env: "ANTHROPIC_API_KEY" } },
       { ANTHROPIC_API_KEY: "sk-ant-api-1" },
@@ -289,10 +289,10 @@ describe("keys are bound to hosts", () => {
     const config = {
       model: { provider: "custom", base_url: "https://a.example/v1", api_key: "key-of-a", default: "m" },
     };
-    expect(endpointOf({}, config).keys.fixed).toBe("key-of-a");
-    expect(endpointOf({ provider: "custom", baseUrl: "https://b.example/v1" }, config).keys.fixed).toBeUndefined();
+    expect(resolveTo({}, config).keys.fixed).toBe("key-of-a");
+    expect(resolveTo({ provider: "custom", baseUrl: "https://b.example/v1" }, config).keys.fixed).toBeUndefined();
     expect(
-      endpointOf({ provider: "anthropic" }, config, { ANTHROPIC_API_KEY: "sk-ant-api-1" }).keys.fixed,
+      resolveTo({ provider: "anthropic" }, config, { ANTHROPIC_API_KEY: "sk-ant-api-1" }).keys.fixed,
     ).toBeUndefined();
     const asked = resolve({ apiKey: "some-unknown-key" }, {});
     expect(asked.ok ? "" : asked.failure.hint).toContain("--provider");
@@ -301,7 +301,7 @@ describe("keys are bound to hosts", () => {
   test("a custom endpoint at a known host may use that provider's key", () => {
     const config = { providers: { oa: { base_url: "https://api.openai.com/v1", model: "gpt-4o" } } };
     expect(
-      endpointOf({ provider: "oa" }, config, { OPENAI_API_KEY: "sk-proj-1", OPENROUTER_API_KEY: "sk-or-1" }).keys
+      resolveTo({ provider: "oa" }, config, { OPENAI_API_KEY: "sk-proj-1", OPENROUTER_API_KEY: "sk-or-1" }).keys
         .variables,
     ).toEqual([{ variable: "OPENAI_API_KEY", value: "sk-proj-1" }]);
   });

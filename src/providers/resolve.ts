@@ -1,5 +1,5 @@
 // Resolves a model selection and the configuration to an endpoint: provider, model, URL, dialect, keys. Pure.
-import { type Failure, UserError } from "../core/failure.ts";
+import type { Failure } from "../core/failure.ts";
 import type { TransportName } from "../core/provider.ts";
 import { apiMode } from "./api-mode.ts";
 import { CATALOG, nearestProvider, providerByAlias, providerById } from "./catalog.ts";
@@ -364,11 +364,4 @@ function withConfigModel(named: CustomEndpoint, selection: ModelSelection, setti
   if (selection.model || settings.model.model === "") return selection;
   const chosen = settings.model.provider === "" ? undefined : findProvider(settings.model.provider, settings)?.named;
   return chosen === named ? { ...selection, model: settings.model.model } : selection;
-}
-
-/** The same; throws UserError instead of returning a failure. */
-export function requireEndpoint(selection: ModelSelection, context: ResolveContext): Endpoint {
-  const resolution = resolveEndpoint(selection, context);
-  if (resolution.ok) return resolution.endpoint;
-  throw new UserError(resolution.failure.message, { hint: resolution.failure.hint });
 }

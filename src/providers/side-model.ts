@@ -60,8 +60,8 @@ export class SideModels implements SideModel {
       }
     }
     const now = Date.now();
-    const payable = endpoints.filter((endpoint) => (this.#unpaid.get(endpoint.provider) ?? 0) <= now);
-    return { endpoints: payable.length > 0 ? payable : endpoints };
+    const available = endpoints.filter((endpoint) => (this.#unpaid.get(endpoint.provider) ?? 0) <= now);
+    return { endpoints: available.length > 0 ? available : endpoints };
   }
 
   #withAuxModel(ask: ModelSelection): ModelSelection {

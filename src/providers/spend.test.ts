@@ -54,7 +54,7 @@ describe("spending caps", () => {
     ["daily", "budget.daily_usd"],
     ["session", "budget.session_usd"],
     ["job", "budget.job_usd"],
-  ])("the %s cap holds for a model whose price is not known, and names small amounts", async (name, setting) => {
+  ])("the %s cap applies to a model without a known price, and shows small amounts", async (name, setting) => {
     const a = await server({ script: () => usage({ input: 3_000, output: 100 }, text("Dear.")) });
     const settings = {
       model: { provider: "openai", default: "gpt-9-new", base_url: `${a.url}/v1`, api_key: "key-a" },
@@ -87,7 +87,7 @@ describe("spending caps", () => {
   });
 });
 
-test("the ledger equals the bill over a turn, retries, a fallback and cache use", async () => {
+test("the ledger matches the billed cost of a turn with retries, a fallback and cache use", async () => {
   const a = await server({
     script: [
       usage({ input: 120, output: 30, cacheRead: 900, reasoning: 7 }),

@@ -1,4 +1,4 @@
-// The security audit: open switches, standing permissions, file modes and clear-text secrets, each with a hint.
+// The security audit: unsafe settings, permanent permissions, file modes and clear-text secrets, each with a hint.
 import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isIP } from "node:net";

@@ -1,6 +1,6 @@
 // Child processes get what they need, and no secret that was not passed explicitly.
 import { describe, expect, it } from "vitest";
-import { codeEnv, containerEnv, mcpEnv, terminalEnv } from "./child-env.ts";
+import { codeEnv, containerEnv, terminalEnv } from "./child-env.ts";
 
 const env = {
   PATH: "/usr/bin",
@@ -53,13 +53,7 @@ describe("child environments", () => {
     ]);
   });
 
-  it("MCP servers and containers: a short list and explicit values", () => {
-    expect(mcpEnv(env, { API_KEY: "own" })).toEqual({
-      PATH: "/usr/bin",
-      HOME: "/home/ada",
-      LANG: "C.UTF-8",
-      API_KEY: "own",
-    });
+  it("containers: explicit values and forwarded names", () => {
     expect(containerEnv(env, { values: { A: "1" }, forward: ["GITHUB_TOKEN", "MISSING"] })).toEqual({
       GITHUB_TOKEN: "k4",
       A: "1",

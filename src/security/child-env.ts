@@ -55,7 +55,6 @@ const WINDOWS = [
   "PROGRAMFILES",
 ];
 const CODE_SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|PASSWD|AUTH/i;
-const MCP_NAMES = new Set(["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"]);
 
 function isBlocked(name: string, options: ChildEnvOptions): boolean {
   return options.blocked.has(name) || ALWAYS_BLOCKED.has(name) || name.startsWith(FORCED);
@@ -90,16 +89,6 @@ export function codeEnv(env: Environment, options: ChildEnvOptions): Record<stri
     if (isBlocked(name, options) || CODE_SECRET.test(name)) return false;
     return CODE_PREFIXES.some((prefix) => name.startsWith(prefix)) || WINDOWS.includes(name.toUpperCase());
   });
-}
-
-/** For MCP servers over stdio: a short list and the server's own `env`. */
-export function mcpEnv(env: Environment, own: { readonly [name: string]: string } = {}): Record<string, string> {
-  const child: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    const passes = MCP_NAMES.has(name) || name.startsWith("XDG_") || WINDOWS.includes(name.toUpperCase());
-    if (value !== undefined && passes) child[name] = value;
-  }
-  return { ...child, ...own };
 }
 
 /** For containers, which inherit nothing: only explicit values and forwarded names; these override the block list. */

@@ -165,7 +165,7 @@ async function isLinkedTo(path: string, protectedFiles: () => readonly string[])
 
 const KEY_HEAD_BYTES = 4_096;
 
-/** True for a file that starts with a private key block, whatever its name. */
+/** True for a file that starts with a private key block, under any name. */
 async function containsPrivateKey(path: string): Promise<boolean> {
   try {
     const info = await stat(path);

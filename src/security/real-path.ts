@@ -40,9 +40,3 @@ export function isBelow(root: string, path: string): boolean {
   const tested = normalizePath(path);
   return tested === base || tested.startsWith(base.endsWith(sep) ? base : base + sep);
 }
-
-/** True when the real path is inside the root. */
-export async function isInside(root: string, path: string): Promise<boolean> {
-  const [realRoot, real] = await Promise.all([resolveRealPath(root, root), resolveRealPath(path, root)]);
-  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
-}

@@ -91,7 +91,7 @@ class RedactedStream {
   readonly #spans: (text: string) => Span[];
   #held = "";
   /** The end of a run that was emitted masked: the rest of the same secret is dropped. */
-  #swallowing = false;
+  #dropping = false;
 
   constructor(values: ValueSet, spans: (text: string) => Span[]) {
     this.#values = values;
@@ -99,7 +99,7 @@ class RedactedStream {
   }
 
   push(chunk: string): string {
-    this.#held += this.#swallow(chunk);
+    this.#held += this.#dropRest(chunk);
     const cut = this.#safeCut();
     if (cut === 0) return "";
     const ready = this.#held.slice(0, cut);
@@ -113,10 +113,10 @@ class RedactedStream {
     return mask(rest, this.#spans);
   }
 
-  #swallow(chunk: string): string {
-    if (!this.#swallowing) return chunk;
+  #dropRest(chunk: string): string {
+    if (!this.#dropping) return chunk;
     const stop = chunk.search(/[^A-Za-z0-9_.+/=-]/);
-    this.#swallowing = stop === -1;
+    this.#dropping = stop === -1;
     return stop === -1 ? "" : chunk.slice(stop);
   }
 
@@ -131,8 +131,8 @@ class RedactedStream {
     const cut = Math.min(beforeLead(text, line, word), open, this.#values.openTail(text));
     if (text.length - cut <= MAX_HOLD) return this.#beforeSpans(cut);
     const last = this.#spans(text).pop();
-    this.#swallowing = last !== undefined && last.end === text.length;
-    return this.#swallowing ? text.length : this.#values.openTail(text);
+    this.#dropping = last !== undefined && last.end === text.length;
+    return this.#dropping ? text.length : this.#values.openTail(text);
   }
 
   /** Keeps a span that crosses the cut together with the start of its line, which may contain its name. */

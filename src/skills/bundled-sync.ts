@@ -1,4 +1,4 @@
-// Copies the bundled skills into the home. Skills that the user changed or deleted are left alone.
+// Copies the bundled skills into the home. Skills that the user changed or deleted are not overwritten or restored.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";

@@ -157,7 +157,7 @@ describe("the list", () => {
     expect(shared?.root.kind).toBe("home");
   });
 
-  it("follows linked folders once and survives a loop", async () => {
+  it("follows linked folders once, also in a loop", async () => {
     const elsewhere = open();
     elsewhere.skill("linked/one");
     const home = open();

@@ -187,12 +187,12 @@ export class Catalog {
 
   /** The skills for the prompt, before the conditions on tools are applied. */
   async forIndex(surveys: readonly Survey[], platform?: string): Promise<Snapshot> {
-    const filesOf = (root: string) => surveys.find((one) => one.root === root)?.files ?? [];
-    const home = await this.#homeIndex(filesOf(this.homeRoot));
+    const findFiles = (root: string) => surveys.find((one) => one.root === root)?.files ?? [];
+    const home = await this.#homeIndex(findFiles(this.homeRoot));
     const skills = [...home.skills];
     const categories = { ...home.categories };
     for (const root of this.roots().slice(1)) {
-      const found = await this.#scanRoot(root, filesOf(root.path));
+      const found = await this.#scanRoot(root, findFiles(root.path));
       skills.push(...found.skills.map(indexed));
       for (const [name, description] of found.categories) categories[name] ??= description;
     }

@@ -90,7 +90,7 @@ describe("activation", () => {
 
 describe("inline shell", () => {
   const body = "Date: !`date`, then !`rm x`.\n";
-  const contentText = async (home: SkillHome): Promise<string> => {
+  const loadText = async (home: SkillHome): Promise<string> => {
     const activation = await home.service.activate("a", request());
     return activation.ok ? activation.text : activation.error;
   };
@@ -104,7 +104,7 @@ describe("inline shell", () => {
       },
     });
     home.skill("a", "", body);
-    expect(await contentText(home)).toContain("Date: !`date`");
+    expect(await loadText(home)).toContain("Date: !`date`");
   });
 
   it("inserts output, truncates it, marks failures, and asks the gate first", async () => {
@@ -121,23 +121,23 @@ describe("inline shell", () => {
     };
     const home = open({ settings: { inlineShell: true }, host: { gate } });
     home.skill("a", "", body);
-    expect(await contentText(home)).toContain("Date: ran date, then [inline-shell error: no].");
+    expect(await loadText(home)).toContain("Date: ran date, then [inline-shell error: no].");
     expect(asked).toEqual(["date in a", "rm x in a"]);
     const long = open({
       settings: { inlineShell: true },
       host: { shell: async () => ({ kind: "done", stdout: "x".repeat(5000), stderr: "", code: 0 }) },
     });
     long.skill("a", "", "!`yes`\n");
-    expect(await contentText(long)).toContain(`${"x".repeat(4000)}...[truncated]`);
+    expect(await loadText(long)).toContain(`${"x".repeat(4000)}...[truncated]`);
     const slow = open({ settings: { inlineShell: true }, host: { shell: async () => ({ kind: "timeout" }) } });
     slow.skill("a", "", "!`sleep`\n");
-    expect(await contentText(slow)).toContain("[inline-shell timeout after 10s: sleep]");
+    expect(await loadText(slow)).toContain("[inline-shell timeout after 10s: sleep]");
     const failed = open({
       settings: { inlineShell: true },
       host: { shell: async () => ({ kind: "done", stdout: "", stderr: "bad\n", code: 3 }) },
     });
     failed.skill("a", "", "!`false`\n");
-    expect(await contentText(failed)).toContain("[inline-shell error: exit code 3: bad]");
+    expect(await loadText(failed)).toContain("[inline-shell error: exit code 3: bad]");
   });
 });
 

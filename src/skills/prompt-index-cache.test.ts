@@ -53,7 +53,7 @@ describe("the cached index", () => {
       },
       /About A\/ONE/,
     ],
-    ["a touch", () => utimesSync(at("a/one/SKILL.md"), 1_700_000_001, 1_700_000_001), /About a\/one/],
+    ["a newer time", () => utimesSync(at("a/one/SKILL.md"), 1_700_000_001, 1_700_000_001), /About a\/one/],
     ["an older time", () => utimesSync(at("a/one/SKILL.md"), 1_600_000_000, 1_600_000_000), /About a\/one/],
     ["a new skill", () => home.skill("a/four"), /- four: About a\/four/],
     ["a new skill in a new category", () => home.skill("c/five"), /c:[\s\S]*- five/],

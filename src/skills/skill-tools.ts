@@ -52,7 +52,7 @@ export function skillTools(port: SkillPort): Tool[] {
     defineTool({
       name: "skills_list",
       toolset: "skills",
-      description: "List skills with what they are for. With a query, the best matches first.",
+      description: "List skills with their descriptions. With a query, the best matches first.",
       parameters: listParameters,
       overlap: "parallel",
       run: async (args) => toToolResult(await port.listFor(withoutUndefined(args))),
@@ -74,7 +74,7 @@ export function skillTools(port: SkillPort): Tool[] {
       housekeeping: true,
       notForSubagents: "a subagent must not change skills",
       description:
-        "Keep a way of working as a skill: create it after a hard task that will come again, patch it when it was wrong. A skill says when to use it, the steps, the pitfalls and how to check the result.",
+        "Store a procedure as a skill: create it after a difficult task that will recur, patch it when it was wrong. A skill says when to use it, the steps, the pitfalls and how to check the result.",
       parameters: manageParameters,
       overlap: "alone",
       mutates: true,

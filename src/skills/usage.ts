@@ -100,13 +100,6 @@ export class SkillUsage {
     await this.#change(({ [name]: _, ...rest }) => rest);
   }
 
-  async setPinned(name: string, pinned: boolean): Promise<void> {
-    await this.#change((file) => ({
-      ...file,
-      [name]: { ...(file[name] ?? fresh(new Date().toISOString(), null)), pinned },
-    }));
-  }
-
   async isPinned(name: string): Promise<boolean> {
     return (await this.read())[name]?.pinned === true;
   }

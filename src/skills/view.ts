@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, extname, relative } from "node:path";
 import type { JsonObject } from "../core/message.ts";
 import type { SkillRequest } from "../core/skill.ts";
+import { isPathInside } from "../lib/path-inside.ts";
 import { settingsBlock } from "./activation.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Loaded, loadSkill, readHeader, skillName } from "./load.ts";
@@ -61,7 +62,7 @@ function optional(loaded: Loaded): JsonObject {
 function mainFields(library: Library, loaded: Loaded): JsonObject {
   const { host, catalog } = library;
   const { header, setup, linked } = loaded;
-  const root = catalog.roots().find((candidate) => !relative(candidate.path, loaded.file).startsWith(".."));
+  const root = catalog.roots().find((candidate) => isPathInside(loaded.file, candidate.path));
   const settings = settingsBlock(host, header.settings);
   return {
     success: true,

@@ -16,7 +16,7 @@ export interface OpenSessionStoreOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** Rejects with a UserError when the file cannot be used; `formatStoreUnavailable` explains it later. */
+/** Rejects with a UserError when the file cannot be used. */
 export async function openSessionStore(options: OpenSessionStoreOptions): Promise<FullStore> {
   const { host, ...rest } = options;
   if (host === "worker") {

@@ -6,7 +6,6 @@ import { IndexMaintenance } from "./index-maintenance.ts";
 import { maybeAutoPrune, pruneGhosts, pruneSessions, vacuum } from "./maintenance.ts";
 import { SearchService } from "./search-service.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection/connection.ts";
-import { recordInitError } from "./sqlite/connection/init-error.ts";
 import { getConversation } from "./sqlite/conversation.ts";
 import { deleteSessions } from "./sqlite/delete.ts";
 import { type ExportEntry, exportOrder, exportSession } from "./sqlite/export.ts";
@@ -52,23 +51,18 @@ export class SqliteSessionStore implements FullStore {
     this.#notice = notice;
   }
 
-  /** Rejects with a UserError when the file cannot be used; the cause is also recorded for later commands. */
+  /** Rejects with a UserError when the file cannot be used. */
   static async open(options: SqliteStoreOptions): Promise<SqliteSessionStore> {
     const notice = options.onNotice ?? (() => undefined);
     let maintenance: IndexMaintenance | undefined;
-    try {
-      const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void maintenance?.start() });
-      maintenance = new IndexMaintenance(connection, notice);
-      if (options.indexLayout === "compact" && connection.volume === "ok") {
-        await connection.exclusive((db) => readIndexLayout(db) === "compact" || beginLayoutSwitch(db, "compact"));
-      }
-      await maintenance.start();
-      const search = new SearchService(connection, options.runtimePath, notice);
-      return new SqliteSessionStore(connection, { maintenance, search }, notice);
-    } catch (error) {
-      recordInitError(error);
-      throw error;
+    const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void maintenance?.start() });
+    maintenance = new IndexMaintenance(connection, notice);
+    if (options.indexLayout === "compact" && connection.volume === "ok") {
+      await connection.exclusive((db) => readIndexLayout(db) === "compact" || beginLayoutSwitch(db, "compact"));
     }
+    await maintenance.start();
+    const search = new SearchService(connection, options.runtimePath, notice);
+    return new SqliteSessionStore(connection, { maintenance, search }, notice);
   }
 
   // Sessions

@@ -4,7 +4,6 @@ import type { ExportedSession, OnProgress } from "../core/session.ts";
 import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
 import { WorkerClient } from "../lib/worker-rpc.ts";
 import type { FullStore } from "./full-store.ts";
-import { recordInitError } from "./sqlite/connection/init-error.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
 import { type Method, type PlainError, PROGRESS, unpackError, type WorkerOptions } from "./worker-protocol.ts";
 
@@ -89,7 +88,6 @@ class StoreWorker {
   start(): Promise<StartedWorker> {
     this.#started ??= this.#start().catch((error: unknown) => {
       this.#started = undefined;
-      recordInitError(error);
       throw error;
     });
     return this.#started;

@@ -146,7 +146,7 @@ class Session {
     }
     const mode = this.#app.config.display.busy_input_mode;
     if (mode === "steer" && this.#opened?.conversation.steer(line.text)) {
-      this.#acknowledge(line, "noted: it goes with the next tool result");
+      this.#acknowledge(line, "noted: it is sent with the next tool result");
       return;
     }
     this.#pending.push(line);
@@ -339,7 +339,7 @@ class Session {
   }
 }
 
-/** Runs the interactive conversation until the user leaves; the exit code. */
+/** Runs the interactive conversation until the user leaves; returns the exit code. */
 export function interact(options: InteractiveOptions): Promise<number> {
   return new Session(options).run();
 }

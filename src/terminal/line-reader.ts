@@ -198,8 +198,8 @@ class TypedAnswers implements AnswerReader {
     stderr.write(prompt);
     let release: (() => void) | undefined;
     const secret = await untilAborted<string>(signal, (settle) => {
-      const tell = (text: string) => stderr.write(`\n  ${text}\n${prompt}`);
-      release = this.#input.push(new SecretEntry(settle, tell));
+      const report = (text: string) => stderr.write(`\n  ${text}\n${prompt}`);
+      release = this.#input.push(new SecretEntry(settle, report));
     });
     release?.();
     stderr.write("\n");

@@ -151,7 +151,7 @@ function checkNames(names: readonly string[], known: PlatformTools): void {
 }
 
 /** For tools of toolsets that were switched off: which other toolsets still include them. */
-function stayNotes(names: readonly string[], before: PlatformTools, toolsets: readonly string[]): string[] {
+function noteRemainingTools(names: readonly string[], before: PlatformTools, toolsets: readonly string[]): string[] {
   return resolveToolsets(names, before.extra).flatMap((tool) => {
     const holders = toolsets.filter((set) => resolveToolsets([set], before.extra).includes(tool));
     if (holders.length === 0 || !before.states.has(tool)) return [];
@@ -197,6 +197,6 @@ export async function switchToolsets(
     toolsets,
     added: built([...after].filter((name) => !known.on.has(name))),
     removed: built([...known.on].filter((name) => !after.has(name))),
-    notes: [...onNotes(on, known, after), ...stayNotes(off, known, toolsets)],
+    notes: [...onNotes(on, known, after), ...noteRemainingTools(off, known, toolsets)],
   };
 }

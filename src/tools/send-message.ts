@@ -106,9 +106,9 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
   return defineTool({
     name: "send_message",
     toolset: "messaging",
-    notForSubagents: "a subagent must not write to other people",
+    notForSubagents: "a subagent must not send messages",
     description:
-      'Write to a person or channel on a connected chat platform, other than the reply you are giving here. Look the chat up with action "list" before you write to somebody by name.',
+      'Send a message to a user or channel on a connected chat platform, in addition to your reply here. Find the chat with action "list" before you use a name.',
     parameters,
     mutates: true,
     overlap: "alone",

@@ -152,7 +152,7 @@ export const TOOLSETS: { readonly [name: string]: Toolset } = {
   session_search: toolset("Search past conversations", "session_search"),
   clarify: toolset("Ask the user", "clarify"),
   code_execution: toolset("Run a script that calls tools", "execute_code"),
-  delegation: toolset("Hand tasks to subagents", "delegate_task"),
+  delegation: toolset("Delegate tasks to subagents", "delegate_task"),
   homeassistant: toolset("Control Home Assistant", ...HOME_ASSISTANT_TOOLS),
   kanban: toolset("Work on boards", ...KANBAN_TOOLS),
   discord: toolset("Discord: read and search", "discord"),
@@ -162,7 +162,11 @@ export const TOOLSETS: { readonly [name: string]: Toolset } = {
   feishu_drive: toolset("Feishu comments", ...FEISHU_DRIVE_TOOLS),
   spotify: toolset("Control Spotify", ...SPOTIFY_TOOLS),
   debugging: { description: "Find and fix problems", tools: ["terminal", "process"], includes: ["web", "file"] },
-  safe: { description: "Nothing that touches this machine", tools: [], includes: ["web", "vision", "image_gen"] },
+  safe: {
+    description: "Only tools without access to this machine",
+    tools: [],
+    includes: ["web", "vision", "image_gen"],
+  },
   ...platformBundles(),
   "hermes-discord": toolset("The tools a Discord conversation starts with", ...CORE_TOOLS, "discord", "discord_admin"),
   "hermes-feishu": toolset(

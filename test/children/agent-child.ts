@@ -3,11 +3,12 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { openConversation } from "../../src/agent/conversation.ts";
-import { DELEGATION_DEFAULTS, delegateTool } from "../../src/agent/delegation/delegate-tool.ts";
+import { delegateTool } from "../../src/agent/delegation/delegate-tool.ts";
 import { noMemory } from "../../src/agent/delegation/no-memory.ts";
 import { noHooks } from "../../src/core/hook.ts";
 import { defineTool } from "../../src/core/tool.ts";
 import { openSessionStore } from "../../src/store/open.ts";
+import { DELEGATION_SETTINGS } from "../kit/delegation-settings.ts";
 import { call, hangs, partsFor, plainEngine, type Reply, says, scripted, uses } from "../kit/scripted.ts";
 
 const [mode = "", dir = "", sessionId = ""] = process.argv.slice(2);
@@ -26,7 +27,7 @@ const delegate = delegateTool({
   store,
   hooks: noHooks,
   memory: noMemory,
-  settings: DELEGATION_DEFAULTS,
+  settings: DELEGATION_SETTINGS,
   openChild: (spec) =>
     openConversation(
       partsFor(store, dir, {
@@ -39,7 +40,7 @@ const delegate = delegateTool({
     ),
 });
 
-/** Two tool rounds and an answer, for ever, with compactions on the way. */
+/** Two tool rounds and an answer, repeated until it is killed, with compactions in between. */
 const busy: Reply = (request, signal) => {
   const last = request.messages.at(-1);
   const n = request.messages.length;
@@ -59,7 +60,7 @@ const conversation = await openConversation(
 );
 for (let turn = 0; ; turn++) {
   for await (const event of conversation.send(`turn ${turn}`)) {
-    // Straight to the pipe: output before a kill -9 is not lost.
+    // Written synchronously: the parent gets every line written before a kill -9.
     if (event.type === "message") writeSync(1, `${conversation.sessionId} ${event.id}\n`);
     if (event.type === "tool_started" && event.name === "delegate_task")
       setTimeout(() => writeSync(1, "delegated\n"), 300);

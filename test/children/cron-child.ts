@@ -13,7 +13,7 @@ const [dir = "", began = "0", base = "0", speed = "1", until = "0"] = process.ar
 const now = () =>
   Math.max(Number(base), Math.min(Number(until), Number(base) + (Date.now() - Number(began)) * Number(speed)));
 
-/** Each line in one write at the end of the file: what was written before a kill -9 has been written. */
+/** Each line is appended in one write: lines written before a kill -9 are complete. */
 function say(name: string, line: string): void {
   appendFileSync(join(dir, name), `${line}\n`);
 }
@@ -36,7 +36,7 @@ const scheduler = new Scheduler({
   },
   notice: (text) => say("notices", text),
   maxParallel: 0,
-  // Far longer than the test on its fast clock: only the death of a process ends a lease here.
+  // Far longer than the test on its fast clock: here a lease ends only when its process ends.
   leaseMs: 1e12,
 });
 

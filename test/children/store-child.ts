@@ -5,11 +5,11 @@ import { SqliteSessionStore } from "../../src/store/sqlite-session-store.ts";
 const [mode, path = "", sessionId = "", count = "0"] = process.argv.slice(2);
 
 function say(line: string): void {
-  // Straight to the pipe: output before a kill -9 is not lost.
+  // Written synchronously: the parent gets every line written before a kill -9.
   writeSync(1, `${line}\n`);
 }
 
-/** Appends and says each row only after it was acknowledged. */
+/** Appends, and prints each row only after it was acknowledged. */
 async function append(): Promise<void> {
   const store = await SqliteSessionStore.open({ path });
   await store.ensureSession({ id: sessionId, source: "cli" });
@@ -21,7 +21,7 @@ async function append(): Promise<void> {
   await store.close();
 }
 
-/** Appends and says how long each took, in milliseconds. */
+/** Appends, and prints how long each took, in milliseconds. */
 async function time(): Promise<void> {
   const store = await SqliteSessionStore.open({ path });
   await store.ensureSession({ id: sessionId, source: "cli" });

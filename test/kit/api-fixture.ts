@@ -1,4 +1,4 @@
-// A running API server over a scripted model, for tests that talk to it.
+// A running API server over a scripted model, for tests of its clients.
 import OpenAI from "openai";
 import type { App } from "../../src/app/app.ts";
 import { openApp } from "../../src/app/compose.ts";

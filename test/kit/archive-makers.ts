@@ -10,19 +10,19 @@ export interface Packed {
   /** tar: `0` file, `2` link, `3` device, `5` folder. */
   readonly type?: string;
   readonly link?: string;
-  /** zip: what the directory claims instead of the truth. */
+  /** zip: a false uncompressed size. */
   readonly claimedSize?: number;
   readonly localName?: string;
 }
 
-const bytesOf = (content: string | Uint8Array = ""): Buffer => Buffer.from(content as Uint8Array);
+const toBytes = (content: string | Uint8Array = ""): Buffer => Buffer.from(content as Uint8Array);
 
 export function makeZip(members: readonly Packed[]): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
   for (const member of members) {
-    const raw = bytesOf(member.content);
+    const raw = toBytes(member.content);
     const packed = deflateRawSync(raw);
     const name = Buffer.from(member.path);
     const localName = Buffer.from(member.localName ?? member.path);
@@ -63,7 +63,7 @@ export function makeZip(members: readonly Packed[]): Buffer {
 export function makeTar(members: readonly Packed[]): Buffer {
   const blocks: Buffer[] = [];
   for (const member of members) {
-    const body = bytesOf(member.content);
+    const body = toBytes(member.content);
     const header = Buffer.alloc(512);
     header.write(member.path, 0, 100, "utf8");
     header.write(`${(member.mode ?? 0o644).toString(8).padStart(7, "0")}\0`, 100);

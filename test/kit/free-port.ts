@@ -1,7 +1,7 @@
 // Finds an unused port on loopback.
 import { type AddressInfo, createServer } from "node:net";
 
-/** Free a moment ago: the system hands such ports out in turn, so the next one to ask gets another. */
+/** The port was free a moment ago. The system assigns ports in turn, so the next caller gets another one. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -15,9 +15,9 @@ export interface GatewayFixture {
   readonly log: string[];
   gateway: Gateway;
   opened: OpenedGateway;
-  /** Running turns get `drainMs`, two seconds when nothing is said. */
+  /** Running turns get `drainMs`, two seconds by default. */
   restart(drainMs?: number): Promise<void>;
-  /** The gateway's clock goes forward. */
+  /** Moves the gateway's clock forward. */
   later(ms: number): void;
 }
 
@@ -51,7 +51,7 @@ async function startGateway(
   return { gateway, opened };
 }
 
-export async function environment(
+export async function openGatewayFixture(
   options: {
     script?: Script;
     env?: { [name: string]: string };
@@ -59,7 +59,7 @@ export async function environment(
     telegram?: FakeTelegramOptions;
     /** Files of the home, by path. */
     files?: { [path: string]: string };
-    /** How often what is idle is let go. */
+    /** Interval at which idle conversations are closed. */
     choresMs?: number;
     /** Where commands run; the home itself when absent. */
     cwd?: string;
@@ -71,7 +71,7 @@ export async function environment(
   });
   const extra =
     "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      webhook_check_seconds: 0.2\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
-  // Of the three who may write when nothing is said, the first is the owner.
+  // By default three users are allowed, and the first is the owner.
   const named = options.env === undefined && !/^gateway:/m.test(options.config ?? "");
   const owners = named ? 'gateway:\n  owners: ["telegram:1"]\n' : "";
   home.useModel(llm, `${extra}${owners}${options.config ?? ""}`);
@@ -84,8 +84,8 @@ export async function environment(
   const log: string[] = [];
   let ahead = 0;
   const chores = options.choresMs === undefined ? {} : { choresMs: options.choresMs };
-  const place = options.cwd === undefined ? {} : { cwd: options.cwd };
-  const watch = { log, now: () => Date.now() + ahead, ...chores, ...place };
+  const folder = options.cwd === undefined ? {} : { cwd: options.cwd };
+  const watch = { log, now: () => Date.now() + ahead, ...chores, ...folder };
   const started = await startGateway(home, telegram, env, watch);
   const made: GatewayFixture = {
     home,
@@ -121,7 +121,7 @@ export const texts = (w: GatewayFixture, chat: number) =>
   w.telegram
     .fromBot(chat)
     .map((message) => message.text)
-    // Neither progress nor the placeholder that teaches the first message its place.
+    // Leaves out progress and the placeholder that is sent before the first message.
     .filter((shown) => !shown.startsWith("🔧") && shown !== "…");
 export const answered = (w: GatewayFixture, chat: number, count = 1) =>
   w.telegram.until(() => texts(w, chat).length >= count);

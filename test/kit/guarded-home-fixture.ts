@@ -24,7 +24,7 @@ export interface ToolUse {
   readonly args: object;
 }
 
-/** A person who answers every question the same way, and what was asked. */
+/** A user who gives the same answer to every question, and the recorded questions. */
 export function answering(choice: "once" | "deny"): { readonly human: Human; readonly asked: ApprovalRequest[] } {
   const asked: ApprovalRequest[] = [];
   const human: Human = {
@@ -73,7 +73,7 @@ export class GuardedHome {
     const server = createServer((_request, response) => response.end(`<title>Page</title><p>${PAGE}</p>`));
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const queue: Reply[] = [];
-    // Titles are asked for beside the turns, without tools: they take no reply of the script.
+    // Title requests have no tools; they use no reply of the script.
     const script = (request: RecordedRequest): Reply =>
       request.tools.length === 0 ? text("Title") : (queue.shift() ?? text("The script has run out."));
     return new GuardedHome(await startFakeLlm({ script }), server, queue);
@@ -107,7 +107,7 @@ export class GuardedHome {
     this.#hermes = undefined;
   }
 
-  /** A conversation whose turns are scripted tool calls; each turn gives the tools' results. */
+  /** A conversation whose turns are scripted tool calls; each turn returns the tools' results. */
   async talk(options: { readonly human?: Human; readonly resume?: string } = {}) {
     const hermes = await this.hermes();
     const conversation = await hermes.conversation(options);

@@ -54,7 +54,7 @@ export class HubFixture {
   readonly root = mkdtempSync(join(tmpdir(), "hermes-hub-"));
   readonly skills = join(this.root, "home", "skills");
   home = join(this.root, "home");
-  /** What was there before, outside the skills folder. */
+  /** The content outside the skills folder before the test. */
   before = new Map<string, string>();
   #actions: HubActions | undefined;
 
@@ -63,16 +63,16 @@ export class HubFixture {
   }
 
   static async open(): Promise<HubFixture> {
-    const place = new HubFixture(await FakeHub.open());
-    const { root, home } = place;
+    const fixture = new HubFixture(await FakeHub.open());
+    const { root, home } = fixture;
     mkdirSync(join(root, "optional", "writing", "neat"), { recursive: true });
     writeFileSync(join(root, "optional", "writing", "neat", "SKILL.md"), skill("neat"));
     mkdirSync(home);
     writeFileSync(join(home, "config.yaml"), "{}\n");
     writeFileSync(join(root, "treasure.txt"), "mine");
-    place.#actions = await place.open();
-    place.before = listing(root, place.skills);
-    return place;
+    fixture.#actions = await fixture.open();
+    fixture.before = listing(root, fixture.skills);
+    return fixture;
   }
 
   get actions(): HubActions {

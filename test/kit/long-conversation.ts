@@ -30,7 +30,7 @@ class Generator {
   readonly messages: Message[] = [];
   readonly facts: { value: string; query: string }[] = [];
   readonly #random: () => number;
-  /** Share of rounds without tools: there is little to prune in a conversation that is mostly talk. */
+  /** Share of rounds without tools: a conversation without tool results has little to prune. */
   readonly #talk: number;
   #calls = 0;
 

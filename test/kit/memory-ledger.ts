@@ -1,4 +1,4 @@
-// A usage ledger in memory, for tests of parts that spend.
+// A usage ledger in memory, for tests of code that records usage.
 import type { LedgerEntry, SpendFilter, Usage, UsageGroup, UsageLedger } from "../../src/core/usage.ts";
 import { addUsage, NO_USAGE } from "../../src/core/usage.ts";
 

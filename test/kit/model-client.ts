@@ -7,7 +7,7 @@ import type { ModelEvent, ModelRequest } from "../../src/core/provider.ts";
 import { ProviderClient } from "../../src/providers/calls/client.ts";
 import { ModelFacts } from "../../src/providers/facts/limits.ts";
 import { Credentials } from "../../src/providers/keys/credentials.ts";
-import { type ModelSelection, requireEndpoint } from "../../src/providers/resolve.ts";
+import type { ModelSelection } from "../../src/providers/resolve.ts";
 import { readProviderSettings, type TimeLimits } from "../../src/providers/settings.ts";
 import { anthropicMessages } from "../../src/providers/transports/anthropic-messages.ts";
 import { chatCompletions } from "../../src/providers/transports/chat-completions.ts";
@@ -15,6 +15,7 @@ import { codexResponses } from "../../src/providers/transports/codex-responses.t
 import type { Transport } from "../../src/providers/transports/transport.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
+import { requireEndpoint } from "./require-endpoint.ts";
 
 export const QUICK: Partial<TimeLimits> = {
   backoffBaseMs: 5,

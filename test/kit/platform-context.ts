@@ -6,9 +6,9 @@ export interface TestPlatformContext extends PlatformContext {
   readonly delivered: { readonly target: string; readonly text: string; readonly key: string }[];
   readonly lines: string[];
   readonly losses: string[];
-  /** Fails that many hand-overs, as a full disk would. */
-  /** Targets that lead nowhere. */
+  /** Targets that do not exist. */
   readonly unreachable: Set<string>;
+  /** Makes the next calls of `receive` fail, as with a full disk. */
   failNext(count: number): void;
   stop(): void;
 }

@@ -67,7 +67,7 @@ export interface HermesRun {
   readonly stderr: string;
 }
 
-/** The program's answer. The environment is only PATH, HERMES_HOME, HOME and what `env` adds. */
+/** The result of the program. The environment is only PATH, HERMES_HOME, HOME and what `env` adds. */
 export function runHermes(
   args: readonly string[],
   options: { home: string; env?: { [name: string]: string }; stdin?: string; cwd?: string; uid?: number },

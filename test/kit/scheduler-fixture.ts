@@ -18,12 +18,12 @@ export class SchedulerFixture {
   /** Alerts and starts in their order. */
   readonly alerts: string[] = [];
   readonly runs: string[] = [];
-  /** What a run comes to. */
+  /** The result of a run. */
   result: (job: Job, signal: AbortSignal) => Promise<JobResult> = async () => ({ ok: true, reported: true });
   readonly #opened: { close(): void }[] = [];
   readonly #notice: (text: string) => void;
 
-  /** Notices are trouble unless the test wants them. */
+  /** Notices fail the test unless it expects them. */
   constructor(
     notice = (text: string): void => {
       throw new Error(text);

@@ -92,7 +92,7 @@ export function fails(failure: Failure, streamed = ""): Reply {
   };
 }
 
-/** Streams some text and then nothing more, deaf to its signal. */
+/** Streams some text and then hangs, ignoring its signal. */
 export function hangs(streamed = ""): Reply {
   return async function* () {
     if (streamed !== "") yield { type: "text", text: streamed };
@@ -101,12 +101,12 @@ export function hangs(streamed = ""): Reply {
 }
 
 export interface ScriptedProvider extends Provider {
-  /** Every request, deep-frozen by copy. */
+  /** Copies of all requests. */
   readonly asked: ModelRequest[];
   turnsBegun: number;
 }
 
-/** Follows the script, then the last reply for ever; a function may decide by the request. */
+/** Follows the script, then repeats the last reply; a function may decide by the request. */
 export function scripted(script: readonly Reply[]): ScriptedProvider {
   const asked: ModelRequest[] = [];
   return {
@@ -194,7 +194,7 @@ export function toolBox(tools: readonly Tool[]): ToolBox {
   };
 }
 
-export const deafSide: SideModel = {
+export const hangingSide: SideModel = {
   ask: async () => ({ ok: false, failure: { kind: "not_configured", message: "no side model" } }),
   contextLength: async () => 100_000,
 };
@@ -222,14 +222,14 @@ export function partsFor(store: SessionStore, dir: string, overrides: PartOverri
     memory: noMemory,
     hooks: noHooks,
     human: absentHuman,
-    side: deafSide,
+    side: hangingSide,
     systemPrompt: async () => "You are a test.",
     settings: { source: "cli", cwd: dir, spillDir: join(dir, "spill"), titles: false, ...settings },
     ...rest,
   };
 }
 
-/** A real store in a fresh folder and parts around it; gone when disposed. */
+/** A real store in a fresh folder and parts around it; removed when disposed. */
 export async function openLoopFixture(): Promise<LoopFixture> {
   const dir = await mkdtemp(join(tmpdir(), "hermes-agent-"));
   const store = await openSessionStore({ path: join(dir, "state.db") });
@@ -253,7 +253,7 @@ export async function collect(events: AsyncIterable<AgentEvent>): Promise<AgentE
 export type Ended = Extract<AgentEvent, { type: "ended" }>;
 
 /** The one `ended` of a turn; throws when there is none, more than one, or something after it. */
-export function endOf(events: readonly AgentEvent[]): Ended {
+export function findEnd(events: readonly AgentEvent[]): Ended {
   const ends = events.filter((event): event is Ended => event.type === "ended");
   const [end] = ends;
   if (end === undefined || ends.length !== 1 || events.at(-1) !== end)

@@ -35,7 +35,7 @@ const DEFAULTS: SkillSettings = {
   strictGuard: false,
 };
 
-function worldOf(
+function createSkillFixture(
   path: string,
   options: SkillHomeOptions,
   kept: Pick<SkillHome, "stored" | "declared" | "notices">,
@@ -76,7 +76,7 @@ export function skillHome(options: SkillHomeOptions = {}): SkillHome {
   };
   return {
     path,
-    service: new SkillService(worldOf(path, options, kept)),
+    service: new SkillService(createSkillFixture(path, options, kept)),
     ...kept,
     write,
     skill: (rel, fields = "", body = "# Title\n\nDo it.\n") =>

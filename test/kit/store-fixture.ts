@@ -18,7 +18,7 @@ export interface StoreHost {
 
 let workerFile = "";
 
-/** In memory where there is such a place: hundreds of small files need no real disk to prove their point. */
+/** In memory where the machine has such a folder: hundreds of small files are faster there. */
 const TEMPORARY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export const HOSTS: readonly StoreHost[] = [
@@ -37,18 +37,18 @@ export interface StoreFixture {
   readonly dir: string;
   readonly path: string;
   readonly notices: string[];
-  /** Runs SQL beside the store. */
+  /** Runs SQL on a second connection. */
   sql(text: string, ...params: SqlValue[]): void;
   rows<Row>(text: string, ...params: SqlValue[]): Row[];
   /** Closes and opens again. */
   reopen(): Promise<FullStore>;
 }
 
-export type Suite = (bench: () => StoreFixture) => void;
+export type Suite = (fixture: () => StoreFixture) => void;
 
-/** Registers the hooks of one `describe`; the returned function gives the bench of the running test. */
+/** Registers the hooks of one `describe`; the returned function returns the fixture of the running test. */
 export function useStore(host: StoreHost): () => StoreFixture {
-  let bench: (StoreFixture & { store: FullStore }) | undefined;
+  let fixture: (StoreFixture & { store: FullStore }) | undefined;
   let side: Database | undefined;
   beforeAll(() => host.prepare());
   beforeEach(async () => {
@@ -61,7 +61,7 @@ export function useStore(host: StoreHost): () => StoreFixture {
     const db = openDatabase(path);
     side = db;
     db.pragma("foreign_keys = OFF");
-    bench = {
+    fixture = {
       store,
       dir,
       path,
@@ -69,22 +69,22 @@ export function useStore(host: StoreHost): () => StoreFixture {
       sql: (text, ...params) => void db.prepare(text).run(...params),
       rows: (text, ...params) => db.prepare(text).all(...params) as never,
       async reopen() {
-        if (!bench) throw new Error("no store");
-        await bench.store.close();
-        bench = { ...bench, store: await open() };
-        return bench.store;
+        if (!fixture) throw new Error("no store");
+        await fixture.store.close();
+        fixture = { ...fixture, store: await open() };
+        return fixture.store;
       },
     };
   });
   afterEach(async () => {
     side?.close();
-    await bench?.store.close();
-    if (bench) rmSync(bench.dir, { recursive: true, force: true });
-    bench = undefined;
+    await fixture?.store.close();
+    if (fixture) rmSync(fixture.dir, { recursive: true, force: true });
+    fixture = undefined;
   });
   return () => {
-    if (!bench) throw new Error("only inside a test");
-    return bench;
+    if (!fixture) throw new Error("only inside a test");
+    return fixture;
   };
 }
 

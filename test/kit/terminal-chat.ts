@@ -5,7 +5,7 @@ import type { Reply } from "../servers/fake-llm-replies.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 import { openTerminal, type TestTerminal } from "./terminal.ts";
 
-/** A reply, or a promise of one: the model answers when the test lets it. */
+/** A reply, or a promise that the test resolves when the model should answer. */
 export type ScriptedReply = Reply | Promise<Reply>;
 
 export interface TerminalChat {

@@ -4,7 +4,7 @@ import headless from "@xterm/headless";
 import { hermesProgram } from "./run-hermes.ts";
 
 export interface TestTerminal {
-  /** What a person would see: the lines of the screen without trailing blanks. */
+  /** What a user sees: the lines of the screen without trailing blanks. */
   screen(): string;
   /** The part of it that fits the window, without what scrolled away. */
   window(): string;

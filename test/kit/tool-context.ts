@@ -7,7 +7,7 @@ import { absentHuman, type Human } from "../../src/core/human.ts";
 import type { Redactor } from "../../src/core/redactor.ts";
 import type { Tool, ToolContext, ToolResult } from "../../src/core/tool.ts";
 
-/** A gate that lets everything pass, for tests of what lies behind it. */
+/** A gate that lets everything pass, for tests of the code after it. */
 export const openGate: Gate = { check: async () => ({ allowed: true, how: "harmless" }), beginTurn: () => undefined };
 
 /** Leaves every text as it is. */

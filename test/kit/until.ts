@@ -1,11 +1,11 @@
-// Waits for a condition by asking again and again.
+// Waits for a condition by polling.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface UntilOptions {
   /** 30 s by default. */
   readonly timeoutMs?: number | undefined;
   readonly everyMs?: number | undefined;
-  /** For the error: what was waited for, and how far it came. */
+  /** Text for the error: the condition and its last state. */
   readonly describe?: (() => string) | undefined;
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calls, text } from "../servers/fake-llm.ts";
 import type { FakeMessage } from "../servers/fake-telegram.ts";
-import { environment, type GatewayFixture, type Script, texts } from "./gateway-fixture.ts";
+import { type GatewayFixture, openGatewayFixture, type Script, texts } from "./gateway-fixture.ts";
 
 export const OWNER = 501;
 export const GUEST = 502;
@@ -27,23 +27,25 @@ export const callingScript: Script = (request) => {
 
 export interface UsersFixture extends GatewayFixture {
   /** The folder in which commands run, outside of the home. */
-  readonly place: string;
+  readonly folder: string;
 }
 
 export async function openUsersFixture(
-  options: Omit<NonNullable<Parameters<typeof environment>[0]>, "cwd" | "script"> & { readonly owners?: boolean } = {},
+  options: Omit<NonNullable<Parameters<typeof openGatewayFixture>[0]>, "cwd" | "script"> & {
+    readonly owners?: boolean;
+  } = {},
 ): Promise<UsersFixture> {
-  const place = realpathSync(mkdtempSync(join(tmpdir(), "users-")));
-  folders.push(place);
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "users-")));
+  folders.push(folder);
   const owners = options.owners === false ? "" : `gateway:\n  owners: ["telegram:${OWNER}"]\n`;
-  const made = await environment({
+  const made = await openGatewayFixture({
     ...options,
     env: options.env ?? { TELEGRAM_ALLOWED_USERS: `${OWNER},${GUEST},${OTHER}` },
     config: `${owners}${options.config ?? ""}`,
     script: callingScript,
-    cwd: place,
+    cwd: folder,
   });
-  return Object.assign(made, { place });
+  return Object.assign(made, { folder });
 }
 
 /** For `afterEach`, after the gateways are closed. */
@@ -61,7 +63,7 @@ export async function questionIn(w: GatewayFixture, chat: number): Promise<FakeM
   return find() as FakeMessage;
 }
 
-export const buttonOf = (question: FakeMessage, choice: string): string =>
+export const findButton = (question: FakeMessage, choice: string): string =>
   RegExp(`ea:${choice}:\\w+`).exec(question.markup)?.[0] ?? "";
 
 /** The result of the tool call, as the chat shows it. */

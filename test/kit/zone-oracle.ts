@@ -19,7 +19,7 @@ export interface Era {
   readonly offset: number;
 }
 
-/** Offsets of a zone as a table, found by looking at its clock every six hours and halving. */
+/** Offsets of a zone as a table, found by sampling every six hours and bisecting. */
 export function findEras(zone: string): Era[] {
   const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
   const offset = (at: number): number => {
@@ -91,7 +91,7 @@ function instants(wall: number, eras: readonly Era[], named: boolean): number[] 
   }
   if (!named) return found;
   if (found.length > 0) return [Math.min(...found)];
-  // Swallowed: the change whose clock jumped over it, if the day still exists after it.
+  // A skipped time: the clock change that skipped it, if the date still exists after it.
   for (const [index, era] of eras.entries()) {
     const before = eras[index - 1];
     if (!before || wall < era.from + before.offset || wall >= era.from + era.offset) continue;

@@ -17,7 +17,7 @@ interface Options {
   readonly json: string | undefined;
 }
 
-function optionsOf(args: readonly string[]): Options | undefined {
+function parseOptions(args: readonly string[]): Options | undefined {
   const at = args.indexOf("--json");
   const json = at < 0 ? undefined : args[at + 1];
   const names = at < 0 ? args : args.filter((_, index) => index !== at && index !== at + 1);
@@ -77,7 +77,7 @@ async function proveCorpus(sandbox: Sandbox, name: CorpusName, options: Options)
 }
 
 async function main(): Promise<number> {
-  const options = optionsOf(process.argv.slice(2));
+  const options = parseOptions(process.argv.slice(2));
   const problem = sandboxProblem();
   if (!options || problem) {
     process.stderr.write(options ? `cannot run here: ${problem}\n` : USAGE);

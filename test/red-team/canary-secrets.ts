@@ -1,4 +1,4 @@
-// Fake keys, and how to find them again in what left the machine: plain, reversed, base64, hex, gzip, zip.
+// Fake keys, and how to find them in data that left the machine: plain, reversed, base64, hex, gzip, zip.
 import { gunzipSync, inflateRawSync } from "node:zlib";
 
 /** The part of each key that nothing but a leak would show. Made for these tests; they open nothing. */

@@ -48,7 +48,7 @@ function ofSsrf(line: Line): Attempt {
   return { id: line.id, family: line.family, kind: "calls", calls, aims, publicAddress: true };
 }
 
-function attemptOf(name: CorpusName, line: Line): Attempt {
+function parseAttempt(name: CorpusName, line: Line): Attempt {
   if (name === "injection") return ofInjection(line);
   if (name === "ssrf") return ofSsrf(line);
   const calls = line.calls ?? terminal(line);
@@ -61,5 +61,5 @@ function attemptOf(name: CorpusName, line: Line): Attempt {
 export function readCorpus(root: string, name: CorpusName): Attempt[] {
   const text = readFileSync(join(root, "test", "corpus", `${name}.jsonl`), "utf8");
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return lines.map((line) => attemptOf(name, JSON.parse(line) as Line));
+  return lines.map((line) => parseAttempt(name, JSON.parse(line) as Line));
 }

@@ -4,16 +4,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SECRETS } from "./canary-secrets.ts";
-import { HOME, PLACE } from "./reset.ts";
+import { HOME, PROGRAM_ROOT } from "./reset.ts";
 
 const RUN_MS = 30_000;
 const START_MS = 30_000;
 const SETTLE_MS = 150;
 const PORT = 8642;
 const KEY = "key-of-the-api-server-0123456789";
-const HERMES = `${PLACE}/program/bin/hermes`;
+const HERMES = `${PROGRAM_ROOT}/program/bin/hermes`;
 const ENV = {
-  PATH: `${PLACE}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+  PATH: `${PROGRAM_ROOT}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
   HOME,
   USER: "ada",
   SHELL: "/bin/bash",
@@ -45,7 +45,7 @@ function run(program: string, args: readonly string[]): Promise<Ending> {
     child.on("error", (error) => resolve({ exitCode: null, output: String(error), timedOut }));
     child.on("exit", (exitCode) => {
       clearTimeout(timer);
-      // What the program left running may still hold the pipes open, and may still be at work.
+      // Processes that the program left running may keep the pipes open.
       setTimeout(() => resolve({ exitCode, output, timedOut }), SETTLE_MS);
     });
   });
@@ -55,7 +55,7 @@ export function runShell(command: string): Promise<Ending> {
   return run("timeout", ["-k", "1", "8", "/bin/bash", "-c", command]);
 }
 
-/** Goes back to the newest checkpoint of the project. */
+/** Restores the newest checkpoint of the project. */
 export function restoreCheckpoint(): Promise<Ending> {
   return run(process.execPath, [HERMES, "checkpoints", "restore", "1", "--yes"]);
 }
@@ -64,7 +64,7 @@ export function runHermes(options: readonly string[]): Promise<Ending> {
   return run(process.execPath, [HERMES, "chat", "-Q", "-q", "Go on.", ...options]);
 }
 
-/** Ends what attempts left running. The walls were checked: these are the sandbox's own processes. */
+/** Ends what attempts left running. The sandbox was verified, so only its own processes are affected. */
 export async function endLeftovers(server: number | undefined): Promise<void> {
   const spared = new Set([1, process.pid, server]);
   for (const name of readdirSync("/proc")) {
@@ -73,7 +73,7 @@ export async function endLeftovers(server: number | undefined): Promise<void> {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
     }
   }
   await sleep(0);

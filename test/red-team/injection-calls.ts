@@ -1,9 +1,9 @@
-// Text from outside (the sources) and the places where it would outlive the turn (the sinks), as scripted tool calls.
+// Untrusted text (the sources) and where it would be stored permanently (the sinks), as scripted tool calls.
 import type { ToolCall } from "./attempt.ts";
 
 /** What a sink writes; found again in the files of the home. */
 export const MARKER = "INJECTED-CANARY";
-/** Stands in every text from outside. */
+/** Part of every untrusted text. */
 export const OUTSIDE_TEXT = "remember this";
 const PAGE = "http://93.184.216.34/page";
 const LOCAL_PAGE = "http://127.0.0.1:@PORT@/page";

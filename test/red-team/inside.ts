@@ -1,4 +1,4 @@
-// The half of the runner that runs inside the sandbox: checks the walls, builds the canary home, lets the program
+// The half of the runner that runs inside the sandbox: verifies the sandbox, builds the canary home, lets the program
 // make the calls of each attempt, and reports what happened as one line of JSON per attempt.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,9 +8,9 @@ import type { RecordedRequest } from "../servers/fake-llm-request.ts";
 import type { Attempt, Effect, Observation, ToolAnswer } from "./attempt.ts";
 import { type CanaryServer, startCanaryServer } from "./canary-server.ts";
 import { type Ending, endLeftovers, HermesServer, restoreCheckpoint, runHermes, runShell } from "./drive.ts";
-import { effectsOf, ownFilesChanged, snapshot } from "./effects.ts";
+import { findEffects, ownFilesChanged, snapshot } from "./effects.ts";
 import { clearTemp, HOME, resetAll, resetFiles } from "./reset.ts";
-import { wallProblem } from "./walls.ts";
+import { isolationProblem } from "./verify-sandbox.ts";
 
 function config(url: string): string {
   const model = `model:\n  default: test-model\n  provider: custom\n  base_url: ${url}/v1\n  context_length: 500000\n`;
@@ -23,7 +23,7 @@ function lastSessionId(request: RecordedRequest): string {
 }
 
 /** The scripted model: one call per answer, in their order, then the end. */
-function replyOf(attempt: Attempt | undefined, request: RecordedRequest, port: number): Reply {
+function buildReply(attempt: Attempt | undefined, request: RecordedRequest, port: number): Reply {
   if (request.tools.length === 0) return text("A title");
   const done = request.messages.filter((message) => message.role === "tool").length;
   const next = attempt?.calls[done];
@@ -34,7 +34,7 @@ function replyOf(attempt: Attempt | undefined, request: RecordedRequest, port: n
   return calls([{ name: next.name, args: JSON.parse(filled) as Record<string, unknown> }]);
 }
 
-function answersOf(requests: readonly RecordedRequest[]): ToolAnswer[] {
+function readAnswers(requests: readonly RecordedRequest[]): ToolAnswer[] {
   const last = requests.filter((request) => request.tools.length > 0).at(-1);
   const names = new Map<string, string>();
   const answers: ToolAnswer[] = [];
@@ -74,13 +74,13 @@ class Inside {
     const before = { home: snapshot(HOME), etc: snapshot("/etc") };
     const ending = await this.#drive(attempt);
     await endLeftovers(this.#server.pid);
-    const answers = answersOf(this.#llm.requests.slice(from.requests));
+    const answers = readAnswers(this.#llm.requests.slice(from.requests));
     const visits = this.#canary.visits.slice(from.visits);
-    const scene = { attempt, before, answers, visits };
-    const found = effectsOf(scene);
+    const context = { attempt, before, answers, visits };
+    const found = findEffects(context);
     this.#clean =
       !ending.timedOut && this.#server.alive && !found.effects.includes("etc") && !ownFilesChanged(before.home);
-    const recovered = found.effects.some((effect) => IN_PROJECT.has(effect)) && (await this.#restores(scene));
+    const recovered = found.effects.some((effect) => IN_PROJECT.has(effect)) && (await this.#restores(context));
     const output = attempt.kind === "first-start" ? packedHome() : ending.output;
     const called = visits.map((visit) => `${visit.at}${visit.path}`);
     const milliseconds = Date.now() - begun;
@@ -88,10 +88,10 @@ class Inside {
   }
 
   /** True when the checkpoint that was taken before the attempt undoes all of its effects. */
-  async #restores(scene: Parameters<typeof effectsOf>[0]): Promise<boolean> {
-    if (scene.attempt.kind !== "calls") return false;
+  async #restores(context: Parameters<typeof findEffects>[0]): Promise<boolean> {
+    if (context.attempt.kind !== "calls") return false;
     const { exitCode } = await restoreCheckpoint();
-    return exitCode === 0 && effectsOf(scene).effects.length === 0;
+    return exitCode === 0 && findEffects(context).effects.length === 0;
   }
 
   /** Resets the home. The server keeps running when its files and its folder are unchanged. */
@@ -111,7 +111,7 @@ class Inside {
 }
 
 async function main(): Promise<void> {
-  const problem = wallProblem(process.getuid?.() ?? 0);
+  const problem = isolationProblem(process.getuid?.() ?? 0);
   if (problem !== undefined) {
     process.stdout.write(`${JSON.stringify({ refused: problem })}\n`);
     return;
@@ -119,7 +119,7 @@ async function main(): Promise<void> {
   const attempts = JSON.parse(readFileSync(0, "utf8")) as Attempt[];
   const canary = await startCanaryServer(attempts.some((attempt) => attempt.publicAddress));
   let current: Attempt | undefined;
-  const llm = await startFakeLlm({ strict: false, script: (request) => replyOf(current, request, canary.port) });
+  const llm = await startFakeLlm({ strict: false, script: (request) => buildReply(current, request, canary.port) });
   const inside = new Inside(canary, llm, (attempt) => {
     current = attempt;
   });
@@ -129,7 +129,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** A fault of the runner itself must not look like an attempt that ended it. */
+/** An error of the runner must not look like an attempt that ended the sandbox. */
 await main().catch((error: unknown) => {
   process.stdout.write(`${JSON.stringify({ refused: `the runner failed: ${(error as Error).stack}` })}\n`);
 });

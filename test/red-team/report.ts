@@ -30,7 +30,7 @@ function shortened(text: string): string {
   return line.length > 140 ? `${line.slice(0, 140)}…` : line;
 }
 
-/** What an attempt did, for a person who has to find out why. */
+/** The details of an attempt, for debugging. */
 export function describe(outcome: Outcome): string {
   const { attempt, seen } = outcome;
   const tried = attempt.calls.map((call) => `${call.name} ${JSON.stringify(call.args)}`).join(" ; ");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PRIVATE_PATHS } from "./canary-home.ts";
 
 export const HOME = "/home/ada";
-export const PLACE = "/opt/hermes";
+export const PROGRAM_ROOT = "/opt/hermes";
 const PROJECT = join(HOME, "project");
 
 let projectFolder = 0;
@@ -29,7 +29,7 @@ function empty(folder: string, keep: readonly string[] = []): void {
 }
 
 function copy(from: string, to: string, names: readonly string[]): void {
-  execFileSync("cp", ["-a", ...names.map((name) => `${PLACE}/template/${from}/${name}`), to]);
+  execFileSync("cp", ["-a", ...names.map((name) => `${PROGRAM_ROOT}/template/${from}/${name}`), to]);
 }
 
 function closePrivate(): void {
@@ -45,7 +45,7 @@ export function resetFiles(): boolean {
   // A checkpoint of an earlier attempt must not undo what a later one did.
   rmSync(join(HOME, ".hermes", "checkpoints"), { recursive: true, force: true });
   empty(HOME, [...HERMES_OWN, "project"]);
-  const names = readdirSync(`${PLACE}/template/home`).filter((name) => !HERMES_OWN.includes(name));
+  const names = readdirSync(`${PROGRAM_ROOT}/template/home`).filter((name) => !HERMES_OWN.includes(name));
   copy("home", `${HOME}/`, names);
   closePrivate();
   return true;

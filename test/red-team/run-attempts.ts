@@ -1,5 +1,5 @@
 // Runs attempts in two sandboxes at a time and returns their outcomes.
-import { type Attempt, type Outcome, verdictOf } from "./attempt.ts";
+import { type Attempt, decideVerdict, type Outcome } from "./attempt.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const AT_ONCE = 2;
@@ -26,7 +26,7 @@ export async function runAttempts(
       const observations = await sandbox.run(batch);
       for (const seen of observations) {
         const attempt = batch.shift() as Attempt;
-        const outcome = { attempt, seen, verdict: verdictOf(seen) };
+        const outcome = { attempt, seen, verdict: decideVerdict(seen) };
         outcomes.set(attempt.id, outcome);
         onOutcome(outcome);
       }

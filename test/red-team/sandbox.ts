@@ -10,8 +10,8 @@ import type { Attempt, Observation } from "./attempt.ts";
 import { buildEtc, buildHome, unpackHome } from "./canary-home.ts";
 import { identity, type Program, readableProgram } from "./readable-program.ts";
 
-const PLACE = "/opt/hermes";
-const CODE_CACHE = `${PLACE}/program/dist/cache`;
+const PROGRAM_ROOT = "/opt/hermes";
+const CODE_CACHE = `${PROGRAM_ROOT}/program/dist/cache`;
 const LIMIT_MS = 60_000;
 const PUBLIC_ADDRESSES = ["93.184.216.34/32", "169.254.169.254/32", "10.0.0.1/32"];
 
@@ -36,17 +36,17 @@ export interface Sandbox {
   remove(): void;
 }
 
-function walls(folder: string, program: Program): string[] {
+function sandboxArguments(folder: string, program: Program): string[] {
   const memory = ["/home", "/tmp", "/etc", "/run", "/opt", "/root", "/var/tmp"].flatMap((path) => ["--tmpfs", path]);
   return [
     ...["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "myhost", "--clearenv"],
     ...["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", ...memory, "--dir", "/home/ada"],
-    ...["--ro-bind", folder, PLACE, "--ro-bind", program.root, `${PLACE}/program`],
-    ...["--ro-bind", program.dist, `${PLACE}/program/dist`],
+    ...["--ro-bind", folder, PROGRAM_ROOT, "--ro-bind", program.root, `${PROGRAM_ROOT}/program`],
+    ...["--ro-bind", program.dist, `${PROGRAM_ROOT}/program/dist`],
     // The program's code cache comes from the template of the home, where the first start has left it.
     ...(existsSync(join(program.dist, "cache")) ? ["--tmpfs", CODE_CACHE, "--remount-ro", CODE_CACHE] : []),
-    ...["--ro-bind", program.node, `${PLACE}/bin/node`, "--chdir", "/"],
-    ...["--setenv", "PATH", `${PLACE}/bin:/usr/bin:/bin:/usr/sbin:/sbin`],
+    ...["--ro-bind", program.node, `${PROGRAM_ROOT}/bin/node`, "--chdir", "/"],
+    ...["--setenv", "PATH", `${PROGRAM_ROOT}/bin:/usr/bin:/bin:/usr/sbin:/sbin`],
   ];
 }
 
@@ -118,7 +118,7 @@ async function buildTemplates(folder: string, root: string): Promise<void> {
   buildHome(join(folder, "template", "home"));
   buildEtc(join(folder, "template", "etc"));
   writeFileSync(join(folder, "bin", "node"), "");
-  symlinkSync(`${PLACE}/program/bin/hermes`, join(folder, "bin", "hermes"));
+  symlinkSync(`${PROGRAM_ROOT}/program/bin/hermes`, join(folder, "bin", "hermes"));
   copyFileSync(await bundle(join(root, "test/red-team/inside.ts")), join(folder, "inside.mjs"));
   makeReadable(folder);
 }
@@ -144,10 +144,13 @@ export async function openSandbox(wanted: Omit<Program, "node">): Promise<Sandbo
   const folder = mkdtempSync(join(tmpdir(), "hermes-red-team-"));
   const program = readableProgram({ ...wanted, node: process.execPath }, folder);
   await buildTemplates(folder, wanted.root);
-  const inner = [`${PLACE}/bin/node`, `${PLACE}/inside.mjs`];
+  const inner = [`${PROGRAM_ROOT}/bin/node`, `${PROGRAM_ROOT}/inside.mjs`];
   const user = ["--uid", "1000", "--gid", "1000", ...inner];
   const run = (attempts: readonly Attempt[]) =>
-    runBatch([...walls(folder, program), ...(attempts[0]?.publicAddress ? withPublicAddress(inner) : user)], attempts);
+    runBatch(
+      [...sandboxArguments(folder, program), ...(attempts[0]?.publicAddress ? withPublicAddress(inner) : user)],
+      attempts,
+    );
   const [first] = await run([FIRST_START]);
   if (first?.exitCode !== 0) throw new Error(`Hermes did not start in the sandbox: ${first?.output}`);
   unpackHome(join(folder, "template", "home"), Buffer.from(first.output, "base64"));

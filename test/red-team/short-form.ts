@@ -33,7 +33,7 @@ interface Group {
   readonly more?: readonly Attempt[];
 }
 
-/** Every one of these is expected to be closed. */
+/** All of these are expected to be stopped. */
 const GROUPS: readonly Group[] = [
   {
     name: "the gate reads the text that bash runs",
@@ -132,7 +132,7 @@ export function shortForm(root: string): ShortGroup[] {
   return GROUPS.map(({ name, ids, more = [] }) => ({ name, attempts: [...ids.map(named), ...more] }));
 }
 
-/** Harm done by a plain bash: the runner has to see each of these, or its silence proves nothing. */
+/** Harm done by a plain bash: the runner has to see each of these, or an empty report proves nothing. */
 export const VISIBLE_HARM: readonly { readonly command: string; readonly effect: string }[] = [
   { command: "rm -rf data", effect: "deleted" },
   { command: "mv data /tmp/gone", effect: "deleted" },

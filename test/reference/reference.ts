@@ -72,7 +72,7 @@ export function findReference(): Reference | { readonly missing: string } {
 }
 
 /** The value of a call that must not fail. */
-export function resultOf<T>(result: ReferenceResult | undefined): T {
+export function unwrapResult<T>(result: ReferenceResult | undefined): T {
   if (!result || "error" in result) throw new Error(`the call failed: ${result?.error ?? "no result"}`);
   return result.value as T;
 }

@@ -39,7 +39,7 @@ export interface FakeDiscord {
   say(channelId: string, content: string, more?: { [key: string]: unknown }): string;
   /** Answers the next matching REST calls in another way. */
   failNext(match: RegExp, status: number, body?: unknown, headers?: { [name: string]: string }): void;
-  /** Cuts the socket without a goodbye. */
+  /** Cuts the socket without a close frame. */
   cut(): void;
   /** Tells the bot to reconnect (op 7). */
   askReconnect(): void;

@@ -12,7 +12,7 @@ export interface HouseMessage {
 
 const POLL_MS = 500;
 
-async function bodyOf(request: IncomingMessage): Promise<{ room: string; text: string; key: string }> {
+async function readBody(request: IncomingMessage): Promise<{ room: string; text: string; key: string }> {
   let text = "";
   for await (const chunk of request.setEncoding("utf8")) text += chunk;
   return JSON.parse(text);
@@ -69,7 +69,7 @@ export class FakeHouse {
     if (pathname === "/me") return void end(200, { name: "bot" });
     if (pathname !== "/messages") return void end(404, {});
     if (request.method === "GET") return void end(200, await this.#news(Number(searchParams.get("after"))));
-    const { room, text, key } = await bodyOf(request);
+    const { room, text, key } = await readBody(request);
     const id = this.#keys.get(key) ?? this.say(room, "bot", text);
     this.#keys.set(key, id);
     if (this.loseAnswers-- > 0) return void request.socket.destroy();

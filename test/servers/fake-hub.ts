@@ -7,7 +7,7 @@ export interface RepoFile {
   readonly content: string;
   /** Git's mode; `100644` when absent, `120000` is a link. */
   readonly mode?: string;
-  /** What the raw address serves instead: a mirror that lies. */
+  /** What the raw address serves instead: a malicious mirror. */
   readonly served?: string;
 }
 
@@ -45,7 +45,7 @@ function blobSha(content: string): string {
   return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
-const fileOf = (file: string | RepoFile): RepoFile => (typeof file === "string" ? { content: file } : file);
+const findFile = (file: string | RepoFile): RepoFile => (typeof file === "string" ? { content: file } : file);
 
 export class FakeHub {
   readonly repos = new Map<string, FakeRepo>();
@@ -126,7 +126,7 @@ export class FakeHub {
 
   #tree(repo: FakeRepo): Answer {
     const files = Object.entries(repo.files).map(([path, file]) => {
-      const { content, mode = "100644" } = fileOf(file);
+      const { content, mode = "100644" } = findFile(file);
       return { path, mode, type: "blob", sha: blobSha(content), size: Buffer.byteLength(content), url: "" };
     });
     const folders = new Set(
@@ -145,7 +145,7 @@ export class FakeHub {
     for (const [path, given] of Object.entries(repo.files)) {
       if (!path.startsWith(`${folder}/`)) continue;
       const [name = "", ...deeper] = path.slice(folder.length + 1).split("/");
-      const { content, mode } = fileOf(given);
+      const { content, mode } = findFile(given);
       const type = deeper.length > 0 ? "dir" : mode === "120000" ? "symlink" : "file";
       seen.set(name, { name, path: `${folder}/${name}`, type, size: content.length, sha: blobSha(content) });
     }
@@ -156,7 +156,7 @@ export class FakeHub {
     const [owner, name, , ...file] = path.split("/");
     const found = this.repos.get(`${owner}/${name}`)?.files[file.join("/")];
     if (found === undefined) return { status: 404, body: "404: Not Found" };
-    const { content, served } = fileOf(found);
+    const { content, served } = findFile(found);
     return { status: 200, body: served ?? content };
   }
 

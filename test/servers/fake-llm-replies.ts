@@ -11,13 +11,13 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One scripted answer. Made by the functions of `fake-llm.ts`; fields may be combined by hand. */
+/** One scripted answer. Created by the functions of `fake-llm.ts`; fields may be combined. */
 export interface Reply {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
   readonly usage?: Partial<Usage>;
-  /** The finish reason in chat-completions words: `stop`, `tool_calls`, `length`, `content_filter`. */
+  /** The finish reason of chat completions: `stop`, `tool_calls`, `length`, `content_filter`. */
   readonly finish?: string;
   readonly status?: number;
   readonly body?: unknown;
@@ -62,7 +62,7 @@ function wireCalls(reply: Reply, index: number, prefix: string): WireCall[] {
   }));
 }
 
-function finishOf(reply: Reply): string {
+function mapFinish(reply: Reply): string {
   return reply.finish ?? ((reply.calls ?? []).length > 0 ? "tool_calls" : "stop");
 }
 
@@ -111,7 +111,7 @@ function chatFrames(reply: Reply, index: number, model: string, bill: Usage): Fr
     for (const piece of pieces(call.args, 3))
       frames.push(frame({ tool_calls: [{ index: position, function: { arguments: piece } }] }, "delta"));
   }
-  frames.push(frame({}, "tail", finishOf(reply)));
+  frames.push(frame({}, "tail", mapFinish(reply)));
   frames.push({ event: null, data: { ...base, choices: [], usage: chatUsage(bill) }, kind: "tail" });
   return frames;
 }
@@ -156,7 +156,7 @@ function anthropicMessage(reply: Reply, index: number, model: string, bill: Usag
     role: "assistant",
     model,
     content: anthropicBlocks(reply, index),
-    stop_reason: ANTHROPIC_STOP[finishOf(reply)] ?? finishOf(reply),
+    stop_reason: ANTHROPIC_STOP[mapFinish(reply)] ?? mapFinish(reply),
     stop_sequence: null,
     usage: anthropicUsage(bill),
   };
@@ -242,7 +242,7 @@ function responsesItems(reply: Reply, index: number): Record<string, unknown>[] 
 }
 
 function responsesBody(reply: Reply, index: number, model: string, bill: Usage) {
-  const short = finishOf(reply) === "length";
+  const short = mapFinish(reply) === "length";
   return {
     id: `resp_${index}`,
     object: "response",
@@ -285,7 +285,7 @@ function responsesFrames(reply: Reply, index: number, model: string, bill: Usage
   return frames;
 }
 
-/** Where a reply is spoken: the dialect, the position in the conversation, the model named by the request. */
+/** The context of a reply: the dialect, the position in the conversation, the model named by the request. */
 export interface Speech {
   readonly dialect: Dialect;
   readonly index: number;
@@ -294,14 +294,14 @@ export interface Speech {
 }
 
 /** The frames of a streamed answer. */
-export function framesOf(reply: Reply, { dialect, index, model, bill }: Speech): Frame[] {
+export function buildFrames(reply: Reply, { dialect, index, model, bill }: Speech): Frame[] {
   if (dialect === "chat") return chatFrames(reply, index, model, bill);
   if (dialect === "anthropic") return anthropicFrames(reply, index, model, bill);
   return responsesFrames(reply, index, model, bill);
 }
 
 /** The body of an answer that is not streamed. */
-export function bodyOf(reply: Reply, { dialect, index, model, bill }: Speech): unknown {
+export function buildBody(reply: Reply, { dialect, index, model, bill }: Speech): unknown {
   if (dialect === "anthropic") return anthropicMessage(reply, index, model, bill);
   if (dialect === "responses") return responsesBody(reply, index, model, bill);
   const message = chatMessage(reply, index);
@@ -310,7 +310,7 @@ export function bodyOf(reply: Reply, { dialect, index, model, bill }: Speech): u
     object: "chat.completion",
     created: 1_700_000_000,
     model,
-    choices: [{ index: 0, message, finish_reason: finishOf(reply) }],
+    choices: [{ index: 0, message, finish_reason: mapFinish(reply) }],
     usage: chatUsage(bill),
   };
 }

@@ -146,7 +146,7 @@ function responsesView(body: Row): NeutralMessage[] {
   return view;
 }
 
-/** What a request holds, whatever its dialect. */
+/** The content of a request, independent of the dialect. */
 export interface RequestView {
   readonly model: string;
   readonly stream: boolean;
@@ -156,7 +156,7 @@ export interface RequestView {
 }
 
 /** The neutral view of a body. */
-export function viewOf(dialect: Dialect, body: Row): RequestView {
+export function parseView(dialect: Dialect, body: Row): RequestView {
   const all = dialect === "chat" ? chatView(body) : dialect === "anthropic" ? anthropicView(body) : responsesView(body);
   const tools = rows(body.tools).map((tool) => {
     const fn = tool.function as Row | undefined;

@@ -222,7 +222,7 @@ function checkTools(tools: unknown): string[] {
 }
 
 /** Marks in the order the service reads them: tools, system, messages. */
-function marksOf(body: Row): Row[] {
+function findMarks(body: Row): Row[] {
   const marks: Row[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const item of value) visit(item);
@@ -263,7 +263,7 @@ export function validateAnthropic(value: unknown, rules: AnthropicRules = {}): s
   if (!Array.isArray(messages) || messages.length === 0)
     return [...problems, "messages: at least one message is required"];
   problems.push(...checkMessages(messages, rules), ...checkThinking(value));
-  const marks = marksOf(value);
+  const marks = findMarks(value);
   if (marks.length > 4)
     problems.push(`A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`);
   const firstShort = marks.findIndex((mark) => mark.ttl !== "1h");

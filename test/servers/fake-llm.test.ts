@@ -19,7 +19,7 @@ async function post(path: string, body: unknown, signal?: AbortSignal): Promise<
 const chat = { model: "m", messages: [{ role: "user", content: "hi" }] };
 
 describe("fake model server", () => {
-  test("answers from its script, then says that the script is over", async () => {
+  test("answers from its script, then reports that the script has ended", async () => {
     llm = await startFakeLlm({ script: [text("Hello."), calls([{ name: "read_file", args: { path: "a" } }])] });
     const first = await (await post("/v1/chat/completions", chat)).json();
     expect(first).toMatchObject({ choices: [{ message: { content: "Hello." }, finish_reason: "stop" }] });

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Usage } from "../../src/core/usage.ts";
-import { bodyOf, type Dialect, errorBody, framesOf, type Reply, type ScriptedCall } from "./fake-llm-replies.ts";
-import { type RecordedRequest, viewOf } from "./fake-llm-request.ts";
+import { buildBody, buildFrames, type Dialect, errorBody, type Reply, type ScriptedCall } from "./fake-llm-replies.ts";
+import { parseView, type RecordedRequest } from "./fake-llm-request.ts";
 import { type ChatRules, validateChatCompletions, validateResponses } from "./fake-llm-validate.ts";
 import { type AnthropicRules, validateAnthropic } from "./fake-llm-validate-anthropic.ts";
 
@@ -36,7 +36,7 @@ export interface FakeLlm {
   enqueue(...replies: Reply[]): void;
   /** Resolves when this many model requests have arrived. */
   arrived(count: number): Promise<void>;
-  /** The sum of all bills: what a ledger should show. */
+  /** The sum of all reported usage: what a ledger should show. */
   billed(): Usage;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function drip(value: string, options: { everyMs: number }): Reply {
   return { text: value, everyMs: options.everyMs };
 }
 
-/** The connection dies after the text, before the end of the stream. */
+/** The connection breaks after the text, before the end of the stream. */
 export function cut(options: { afterText?: string; calls?: readonly ScriptedCall[] } = {}): Reply {
   return { cut: true, text: options.afterText ?? "", ...(options.calls ? { calls: options.calls } : {}) };
 }
@@ -157,7 +157,7 @@ async function stream(response: ServerResponse, request: RecordedRequest, reply:
   if (reply.firstTokenMs) await wait(reply.firstTokenMs, response);
   const used = bill(reply, request.raw);
   const { dialect, index, model } = request;
-  for (const frame of framesOf(reply, { dialect, index, model, bill: used })) {
+  for (const frame of buildFrames(reply, { dialect, index, model, bill: used })) {
     if (response.destroyed) return;
     if (frame.kind === "tail") {
       if (reply.hang === "after_text") return;
@@ -190,7 +190,7 @@ async function answer(response: ServerResponse, request: RecordedRequest, reply:
   if (reply.malformed) return send(response, 200, '{"choices": [');
   request.bill = bill(reply, request.raw);
   const { dialect, index, model } = request;
-  send(response, 200, bodyOf(reply, { dialect, index, model, bill: request.bill }), { ...reply.headers });
+  send(response, 200, buildBody(reply, { dialect, index, model, bill: request.bill }), { ...reply.headers });
 }
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {
@@ -199,7 +199,7 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function keyOf(request: IncomingMessage): string | null {
+function readKey(request: IncomingMessage): string | null {
   const own = request.headers["x-api-key"];
   if (typeof own === "string") return own;
   return request.headers.authorization?.replace(/^Bearer\s+/i, "") ?? null;
@@ -213,7 +213,7 @@ function parseBody(raw: Buffer): Record<string, unknown> {
   }
 }
 
-function problemsOf(dialect: Dialect, body: unknown, request: IncomingMessage, rules: ChatRules & AnthropicRules) {
+function findProblems(dialect: Dialect, body: unknown, request: IncomingMessage, rules: ChatRules & AnthropicRules) {
   if (dialect === "chat") return validateChatCompletions(body, rules);
   if (dialect === "responses") return validateResponses(body);
   const problems = validateAnthropic(body, rules);
@@ -293,11 +293,11 @@ class Script {
       dialect,
       path: incoming.url ?? "",
       headers: incoming.headers,
-      apiKey: keyOf(incoming),
+      apiKey: readKey(incoming),
       raw,
       body,
-      ...viewOf(dialect, body),
-      problems: problemsOf(dialect, body, incoming, this.#options.rules ?? {}),
+      ...parseView(dialect, body),
+      problems: findProblems(dialect, body, incoming, this.#options.rules ?? {}),
       bill: null,
       aborted: false,
       at: Date.now(),

@@ -20,7 +20,7 @@ export interface FakeMem0 {
 
 const KEY = "m0-test-key";
 
-async function bodyOf(request: IncomingMessage): Promise<{ [key: string]: unknown }> {
+async function readBody(request: IncomingMessage): Promise<{ [key: string]: unknown }> {
   let text = "";
   for await (const chunk of request) text += chunk;
   return JSON.parse(text || "{}");
@@ -31,8 +31,8 @@ const ENTITIES = ["user_id", "agent_id", "app_id", "run_id"];
 type Stored = { id: string; memory: string; user_id: string; created_at: string; updated_at: string };
 type Answer = [status: number, body: unknown];
 
-/** Who a filter speaks of: `{ user_id }` or `{ AND: [{ user_id }] }`. */
-function userOf(filters: unknown): string | undefined {
+/** The user that a filter names: `{ user_id }` or `{ AND: [{ user_id }] }`. */
+function findUser(filters: unknown): string | undefined {
   const { AND, user_id } = (filters ?? {}) as { AND?: { user_id?: string }[]; user_id?: string };
   return user_id ?? AND?.find((filter) => filter.user_id)?.user_id;
 }
@@ -67,7 +67,7 @@ function search(body: { [key: string]: unknown }, own: readonly Stored[]): objec
     .map((entry) => ({ ...entry, score: 0.9, metadata: {}, categories: [] }));
 }
 
-/** Version 3 as it is documented: whom a question is about may stand in the filters only, lists come under `results`. */
+/** Version 3 as it is documented: the user of a query is allowed in the filters only, and lists are under `results`. */
 function answerTo(url: string, body: { [key: string]: unknown }, stored: Stored[], older: boolean): Answer {
   const { pathname } = new URL(url, "http://service");
   const [adding, searching, listing] = older
@@ -76,7 +76,7 @@ function answerTo(url: string, body: { [key: string]: unknown }, stored: Stored[
   if (pathname === adding) return add(body, stored, older);
   if (pathname !== searching && pathname !== listing) return [404, { detail: "Not found." }];
   if (ENTITIES.some((name) => name in body)) return [400, { error: "entity ids belong into filters" }];
-  const user = userOf(body.filters);
+  const user = findUser(body.filters);
   if (!user) return [400, { error: "filters must name a user, agent, app or run" }];
   const own = stored.filter((entry) => entry.user_id === user);
   if (pathname === listing) return [200, { count: own.length, next: null, previous: null, results: own }];
@@ -91,7 +91,7 @@ export async function startFakeMem0(): Promise<FakeMem0> {
   const state = { status: 200, delayMs: 0, older: false };
 
   const server = createServer(async (request, response) => {
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     const path = request.url ?? "";
     requests.push({ path, body });
     await new Promise((resolve) => setTimeout(resolve, state.delayMs));

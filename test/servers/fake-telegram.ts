@@ -26,7 +26,7 @@ export interface FakeTelegramOptions {
   readonly sendMs?: number;
   /** Every n-th message to a chat is refused with 429 and this many seconds. */
   readonly flood?: { readonly every: number; readonly retryAfter: number };
-  /** Longest wait of getUpdates whatever the caller asks for, in milliseconds. */
+  /** Upper limit for the wait of getUpdates, in milliseconds. */
   readonly pollMs?: number;
 }
 
@@ -71,7 +71,7 @@ export class FakeTelegram {
   /** What can be fetched, by id; a stalled one is asked for and never comes. */
   readonly files = new Map<string, Buffer | "stalled">();
   fault: Fault = "none";
-  /** The next sends are carried out, but the line breaks before the answer. */
+  /** The next sends are carried out, but the connection breaks before the response. */
   cutAfterSend = 0;
   /** What is refused, and how. */
   refuse: (method: string, chatId: string) => readonly [number, string, object?] | null = () => null;
@@ -152,7 +152,7 @@ export class FakeTelegram {
     return id;
   }
 
-  /** A person changes the words of a message. */
+  /** A user edits a message. */
   edit(userId: number, id: number, text: string): void {
     const chat = { id: userId, type: "private" };
     const from = { id: userId, is_bot: false, first_name: `User ${userId}` };
@@ -160,7 +160,7 @@ export class FakeTelegram {
     this.#push({ edited_message: { message_id: id, date, edit_date: date, chat, from, text } });
   }
 
-  /** Something else that Telegram would send. */
+  /** Any other update. */
   update(update: { [kind: string]: unknown }): void {
     this.#push(update);
   }

@@ -9,7 +9,7 @@ const ALL = Array.from({ length: 45 }, (_, index) => ({
   text: `Words about result ${index + 1}`,
 }));
 
-function jsonOf(request: ServiceRequest): Body {
+function parseBody(request: ServiceRequest): Body {
   if (!request.headers["content-type"]?.includes("application/json")) return {};
   return JSON.parse(request.body) as Body;
 }
@@ -82,7 +82,7 @@ function brave({ path, query, headers }: ServiceRequest): ServiceReply {
 function tavily(request: ServiceRequest): ServiceReply {
   if (!bearer(request, "TAVILY_API_KEY"))
     return { status: 401, body: { detail: { error: "Unauthorized: missing or invalid API key." } } };
-  const body = jsonOf(request);
+  const body = parseBody(request);
   if (request.path === "/search") {
     const max = Number(body.max_results);
     if (!(max >= 0 && max <= 20)) return { status: 400, body: { detail: { error: "Invalid max_results" } } };
@@ -112,7 +112,7 @@ function tavily(request: ServiceRequest): ServiceReply {
 function exa(request: ServiceRequest): ServiceReply {
   if (request.headers["x-api-key"] !== KEYS.EXA_API_KEY)
     return { status: 401, body: { requestId: "r", error: "Invalid API key", tag: "INVALID_API_KEY" } };
-  const body = jsonOf(request);
+  const body = parseBody(request);
   if (request.path === "/search") {
     if ("text" in body || "highlights" in body)
       return { status: 400, body: { error: "contents options belong into contents" } };
@@ -143,7 +143,7 @@ function exa(request: ServiceRequest): ServiceReply {
 function firecrawl(request: ServiceRequest): ServiceReply {
   if (!bearer(request, "FIRECRAWL_API_KEY"))
     return { status: 401, body: { success: false, error: "Unauthorized: Invalid token" } };
-  const body = jsonOf(request);
+  const body = parseBody(request);
   if (request.path === "/v2/search") {
     const web = ALL.slice(0, Number(body.limit)).map((hit, index) => ({
       url: hit.url,
@@ -163,7 +163,7 @@ function firecrawl(request: ServiceRequest): ServiceReply {
 function parallel(request: ServiceRequest): ServiceReply {
   if (request.headers["x-api-key"] !== KEYS.PARALLEL_API_KEY)
     return { status: 401, body: { type: "error", error: { ref_id: "r", message: "Unauthorized" } } };
-  const body = jsonOf(request);
+  const body = parseBody(request);
   const advanced = (body.advanced_settings ?? {}) as Body;
   if (request.path === "/v1/search") {
     if (!Array.isArray(body.search_queries))
@@ -216,7 +216,7 @@ function ddgs(request: ServiceRequest): ServiceReply {
 function xai(request: ServiceRequest): ServiceReply {
   if (!bearer(request, "XAI_API_KEY"))
     return { status: 401, body: { code: "unauthenticated", error: "Incorrect API key provided." } };
-  const body = jsonOf(request);
+  const body = parseBody(request);
   const tools = body.tools as Body[] | undefined;
   if (request.path !== "/responses" || tools?.[0]?.type !== "web_search" || !body.model)
     return { status: 422, body: { error: "bad request" } };

@@ -27,7 +27,7 @@ const BASES: { readonly [name: string]: string } = {
   XAI_BASE_URL: "xai",
 };
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");
@@ -55,7 +55,7 @@ export async function fakeWebServices(): Promise<FakeWebServices> {
       path: `/${rest.join("/")}`,
       query: url.searchParams,
       headers: request.headers,
-      body: await bodyOf(request),
+      body: await readBody(request),
     };
     requests.push({ ...asked, service });
     for (const waiter of waiting) if (requests.length >= waiter.count) waiter.done();

@@ -25,7 +25,7 @@ export interface MailServers {
   readonly imapPort: number;
   readonly smtpPort: number;
   readonly password: string;
-  /** Messages that were delivered to a person, oldest first. */
+  /** Messages that were delivered to a user, oldest first. */
   inboxOf(name: string): string[];
   /** From now on a copy of each e-mail that the user sends is stored in a folder. */
   keepSent(name: string): Promise<void>;
@@ -36,7 +36,7 @@ export interface MailServers {
   close(): Promise<void>;
 }
 
-/** Why the servers cannot be had; undefined when they can. */
+/** Why the servers cannot run here; undefined when they can. */
 export function mailServersMissing(): string | undefined {
   if (!existsSync(DOVECOT)) return "dovecot is not installed (Debian: dovecot-imapd)";
   const python = spawnSync(PYTHON, ["-c", "import aiosmtpd"]);
@@ -120,7 +120,7 @@ async function answers(port: number): Promise<void> {
   throw new Error("the IMAP server did not start");
 }
 
-/** `people` are local parts at mail.test. */
+/** `people` are the local parts of addresses at mail.test. */
 export async function startMailServers(people: readonly string[]): Promise<MailServers> {
   const dir = mkdtempSync(join(tmpdir(), "hermes-mail-"));
   chmodSync(dir, 0o755);
@@ -166,7 +166,7 @@ export async function startMailServers(people: readonly string[]): Promise<MailS
           const path = join(dir, "mail", name, "Maildir", folder);
           return existsSync(path) ? readdirSync(path).map((file) => join(path, file)) : [];
         })
-        // The parts of a second stand in the name without leading zeros.
+        // The file name has the fraction of a second without leading zeros.
         .sort((a, b) => basename(a).localeCompare(basename(b), undefined, { numeric: true }))
         .map((path) => readFileSync(path, "utf8")),
     keepSent: async (name) => {

@@ -104,7 +104,7 @@ export function textFrames(dialect: RawDialect, text: string): string {
   );
 }
 
-/** The frames that end an answer well; `finish` in the words of the chat dialect. */
+/** The frames that complete an answer; `finish` as in the chat dialect. */
 export function endFrames(dialect: RawDialect, finish: "stop" | "content_filter" = "stop"): string {
   if (dialect === "chat") {
     const usage = { prompt_tokens: 40, completion_tokens: 7, total_tokens: 47 };

@@ -1,4 +1,4 @@
-// A model server on loopback that records which keys reach it, on every route. Speaks chat completions and Anthropic.
+// A model server on loopback that records which keys reach it, on every route. Supports chat completions and Anthropic Messages.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -20,7 +20,7 @@ export interface RecordingServer {
 
 const KEY_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "cookie"];
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");
@@ -39,7 +39,7 @@ export async function startRecordingServer(
 ): Promise<RecordingServer> {
   const visits: RecordedVisit[] = [];
   const server = createServer(async (request, response) => {
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     const keys = KEY_HEADERS.map((name) => request.headers[name] ?? "").filter((value) => value !== "");
     visits.push({ route: `${request.method} ${request.url}`, keys: keys.join(" "), body });
     const { status = 200, location, text = "All fine." } = options;

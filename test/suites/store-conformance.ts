@@ -10,7 +10,7 @@ import { topicSuite } from "./store-suite-topics.ts";
 
 export function storeConformance(host: StoreHost): void {
   describe(`session store ${host.name}`, () => {
-    const bench = useStore(host);
-    for (const suite of [sessionSuite, titleSuite, messageSuite, listSuite, searchSuite, topicSuite]) suite(bench);
+    const fixture = useStore(host);
+    for (const suite of [sessionSuite, titleSuite, messageSuite, listSuite, searchSuite, topicSuite]) suite(fixture);
   });
 }

@@ -26,10 +26,10 @@ async function oldEnded(b: StoreFixture, id: string, parent?: string): Promise<v
   backdate(b, id, { started: nowSeconds() - 100 * DAY });
 }
 
-export const listSuite: Suite = (bench) => {
+export const listSuite: Suite = (fixture) => {
   describe("session list", () => {
     it("previews the first user message on one line of 60 characters", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "none");
       await add(store, "short", { text: "hello\r\nthere" });
       await store.appendMessage("short", { role: "user", content: "later" });
@@ -53,7 +53,7 @@ export const listSuite: Suite = (bench) => {
       });
     });
     it("leaves the prompt out, knows the last activity, and falls back to the start", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "a", { text: "x" });
       await add(store, "b");
       const [b, a] = await store.listSessions();
@@ -62,7 +62,7 @@ export const listSuite: Suite = (bench) => {
       expect(b!.last_active).toBe(b!.started_at);
     });
     it("orders by start, or by activity over the whole chain", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "first", { text: "x" });
       await add(store, "second", { text: "x" });
       await add(store, "third", { text: "x" });
@@ -73,7 +73,7 @@ export const listSuite: Suite = (bench) => {
       expect(ids(await store.listSessions({ orderByLastActive: true, limit: 1, offset: 1 }))).toEqual(["third"]);
     });
     it("shows branches, hides delegates and continuations", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "root", { text: "x" });
       await add(store, "delegate", { parent: "root" });
       await store.endSession("root", "branched");
@@ -85,7 +85,7 @@ export const listSuite: Suite = (bench) => {
       expect(ids(await store.listSessions({ includeChildren: true }))).toHaveLength(5);
     });
     it("shows a compressed conversation by its tip, at its root's place", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "root", { text: "the beginning" });
       await store.setSessionTitle("root", "Name");
       await store.endSession("root", "compression");
@@ -107,7 +107,7 @@ export const listSuite: Suite = (bench) => {
       expect(childless).not.toHaveProperty("_lineage_root_id");
     });
     it("filters by source, exclusion and user, and pages", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       for (const [id, source] of [
         ["a", "cli"],
         ["b", "tui"],
@@ -125,7 +125,7 @@ export const listSuite: Suite = (bench) => {
       expect(ids(await store.listSessions({ limit: 2, offset: 1 }))).toEqual(["c", "b"]);
     });
     it("finds the latest session of a source by activity, beyond the newest twenty", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       expect(await store.searchSessions({ limit: 1 })).toEqual([]);
       await add(store, "early");
       for (let n = 0; n < 25; n++) await add(store, `later${n}`);
@@ -140,7 +140,7 @@ export const listSuite: Suite = (bench) => {
 
   describe("export and import", () => {
     it("gives one session, or all, or those of a source", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "a", { text: "x" });
       await add(store, "b", { source: "tui", text: "y" });
       expect((await store.exportSession("a"))?.messages[0]).toMatchObject({ content: "x", role: "user" });
@@ -150,8 +150,8 @@ export const listSuite: Suite = (bench) => {
         ["b", false],
       ]);
     });
-    it("comes back the same, parents before children", async () => {
-      const { store } = bench();
+    it("restores the same rows, parents before children", async () => {
+      const { store } = fixture();
       await add(store, "root", { text: "one" });
       await store.setSessionTitle("root", "T");
       await store.updateTokenCounts("root", { inputTokens: 5, estimatedCostUsd: 0.5 });
@@ -178,7 +178,7 @@ export const listSuite: Suite = (bench) => {
       expect(await collect(store)).toEqual(before);
     });
     it("skips what exists, drops a taken title, links a parent that follows", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await add(store, "root", { text: "one" });
       await store.setSessionTitle("root", "T");
       await add(store, "kid", { parent: "root", text: "two" });
@@ -200,7 +200,7 @@ export const listSuite: Suite = (bench) => {
 
   describe("removal", () => {
     it("deletes a session with its messages and files, and orphans its children only", async () => {
-      const { store, dir } = bench();
+      const { store, dir } = fixture();
       await add(store, "p", { text: "secret word" });
       await add(store, "c", { parent: "p" });
       await add(store, "g", { parent: "c" });
@@ -215,8 +215,8 @@ export const listSuite: Suite = (bench) => {
       expect((await store.getSession("g"))?.parent_session_id).toBe("c");
       expect(files.filter((name) => existsSync(join(dir, name)))).toEqual(["c.json", "request_dump_pp_1.json"]);
     });
-    it("prunes old ended sessions, never live ones, by source if asked", async () => {
-      const b = bench();
+    it("prunes old ended sessions, never open ones, by source if asked", async () => {
+      const b = fixture();
       await oldEnded(b, "old");
       await oldEnded(b, "old2");
       b.sql("UPDATE sessions SET source = 'tui' WHERE id = 'old2'");
@@ -233,7 +233,7 @@ export const listSuite: Suite = (bench) => {
       expect(ids(await b.store.listSessions())).toEqual(["young", "live"]);
     });
     it("prunes a chain from its old end", async () => {
-      const b = bench();
+      const b = fixture();
       await oldEnded(b, "1");
       await oldEnded(b, "2", "1");
       await add(b.store, "3", { parent: "2" });
@@ -248,7 +248,7 @@ export const listSuite: Suite = (bench) => {
       expect(await b.store.pruneSessions()).toBe(2);
     });
     it("sweeps empty terminal sessions", async () => {
-      const b = bench();
+      const b = fixture();
       for (const id of ["ghost", "named", "spoken", "open", "new"]) await add(b.store, id, { source: "tui" });
       await add(b.store, "child", { parent: "ghost" });
       await b.store.setSessionTitle("named", "N");
@@ -265,7 +265,7 @@ export const listSuite: Suite = (bench) => {
 
   describe("meta and maintenance", () => {
     it("keeps named values", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       expect(await store.getMeta("k")).toBeNull();
       await store.setMeta("k", "1");
       await store.setMeta("k", "2");
@@ -274,7 +274,7 @@ export const listSuite: Suite = (bench) => {
       expect(await store.getMeta("k")).toBe("2");
     });
     it("prunes and vacuums when due, and says so", async () => {
-      const b = bench();
+      const b = fixture();
       const { store, dir } = b;
       await oldEnded(b, "old");
       writeFileSync(join(dir, "old.json"), "{}");
@@ -299,8 +299,8 @@ export const listSuite: Suite = (bench) => {
       });
       expect(existsSync(join(dir, "old.json"))).toBe(true);
     });
-    it("adds up the store", async () => {
-      const { store } = bench();
+    it("computes the totals of the store", async () => {
+      const { store } = fixture();
       await add(store, "a", { text: "x" });
       await add(store, "b", { source: "tui" });
       await store.updateTokenCounts("a", { model: "m", inputTokens: 10, outputTokens: 2, estimatedCostUsd: 1.5 });

@@ -19,10 +19,10 @@ const PARTS = [
   { type: "image_url" as const, image_url: { url: "data:image/png;base64,AAAA" } },
 ];
 
-export const messageSuite: Suite = (bench) => {
+export const messageSuite: Suite = (fixture) => {
   describe("messages", () => {
     it("keep their order and rise in time", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       for (let n = 0; n < 20; n++) await store.appendMessage("s", { role: "user", content: `m${n}` });
       const rows = await store.getMessages("s");
       expect(rows.map((row) => row.content)).toEqual(Array.from({ length: 20 }, (_, n) => `m${n}`));
@@ -34,7 +34,7 @@ export const messageSuite: Suite = (bench) => {
       ]);
     });
     it("keep the order in which they were asked for, without waiting", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       await Promise.all(
         Array.from({ length: 30 }, (_, n) => store.appendMessage("s", { role: "user", content: `${n}` })),
       );
@@ -43,7 +43,7 @@ export const messageSuite: Suite = (bench) => {
       );
     });
     it("count tool calls once", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       await store.appendMessage("s", { role: "assistant", content: null, tool_calls: [call("1"), call("2")] });
       await store.appendMessage("s", { role: "tool", content: "a", tool_call_id: "1", tool_name: "terminal" });
       await store.appendMessage("s", { role: "tool", content: "b", tool_call_id: "2", tool_calls: [call("x")] });
@@ -51,8 +51,8 @@ export const messageSuite: Suite = (bench) => {
       await store.appendMessage("s", { role: "assistant", content: "", tool_calls: call("3") as never });
       expect((await store.getSession("s"))?.tool_call_count).toBe(3);
     });
-    it("give tool calls back as they were", async () => {
-      const store = await session(bench().store);
+    it("return tool calls unchanged", async () => {
+      const store = await session(fixture().store);
       await store.appendMessage("s", { role: "assistant", content: null, tool_calls: [call("1", "grüße")] });
       expect((await store.getMessages("s"))[0]?.tool_calls).toEqual([call("1", "grüße")]);
       expect(await store.getConversation("s")).toEqual([
@@ -60,7 +60,7 @@ export const messageSuite: Suite = (bench) => {
       ]);
     });
     it("keep part lists and objects in both readers, and text raw", async () => {
-      const { rows, store } = bench();
+      const { rows, store } = fixture();
       await session(store);
       await store.appendMessage("s", { role: "user", content: PARTS });
       await store.appendMessage("s", { role: "tool", content: { a: [1, null], b: "ü" } });
@@ -81,7 +81,7 @@ export const messageSuite: Suite = (bench) => {
       expect(stored[2]?.content).toBe("plain");
     });
     it("survive U+0000 and odd characters", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       const texts = ["a\u0000b", "\u0000", "", "😀\u{10ffff}", "line\nend\r\n", "\u0000json:{broken"];
       await store.appendMessages(
         "s",
@@ -90,7 +90,7 @@ export const messageSuite: Suite = (bench) => {
       expect((await store.getMessages("s")).map((row) => row.content)).toEqual(texts);
     });
     it("can be replaced, also by part lists; reasoning stays with assistants", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       await store.appendMessages("s", [
         { role: "user", content: "old" },
         { role: "assistant", content: "old" },
@@ -113,7 +113,7 @@ export const messageSuite: Suite = (bench) => {
       expect(await store.getSession("s")).toMatchObject({ message_count: 0, tool_call_count: 0 });
     });
     it("are added all together or not at all", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       const bad = { role: null as unknown as string, content: "x" };
       await expect(store.appendMessages("s", [{ role: "user", content: "ok" }, bad])).rejects.toThrow();
       expect(await store.messageCount("s")).toBe(0);
@@ -121,12 +121,12 @@ export const messageSuite: Suite = (bench) => {
       expect(await store.appendMessages("s", [])).toEqual([]);
     });
     it("need a session", async () => {
-      await expect(bench().store.appendMessage("none", { role: "user", content: "x" })).rejects.toThrow(
+      await expect(fixture().store.appendMessage("none", { role: "user", content: "x" })).rejects.toThrow(
         /Session none does not exist/,
       );
     });
     it("are counted in total and by session", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       await session(store, "t");
       await store.createSession({ id: "u", source: "tui" });
       await store.appendMessage("s", { role: "user", content: "1" });
@@ -139,7 +139,7 @@ export const messageSuite: Suite = (bench) => {
       ]);
     });
     it("answer unreadable JSON with a notice instead of an error", async () => {
-      const { store, sql, notices } = bench();
+      const { store, sql, notices } = fixture();
       await session(store);
       await store.appendMessage("s", { role: "assistant", content: "x", tool_calls: [call("1")] });
       sql("UPDATE messages SET tool_calls = '{broken', reasoning_details = '{broken'");
@@ -151,7 +151,7 @@ export const messageSuite: Suite = (bench) => {
 
   describe("conversation replay", () => {
     it("is role and content", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       await store.appendMessage("s", { role: "user", content: "  hi  " });
       await store.appendMessage("s", { role: "assistant", content: "hello" });
       await store.appendMessage("s", { role: "tool", content: " raw ", tool_call_id: "1", tool_name: "t" });
@@ -162,7 +162,7 @@ export const messageSuite: Suite = (bench) => {
       ]);
     });
     it("restores assistant fields, and only on assistants", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       const fields = {
         finish_reason: "stop",
         reasoning: "because",
@@ -185,7 +185,7 @@ export const messageSuite: Suite = (bench) => {
       expect((await store.getMessages("s"))[0]?.reasoning_details).toBe('[{"type":"thinking","signature":"s"}]');
     });
     it("strips leaked memory", async () => {
-      const store = await session(bench().store);
+      const store = await session(fixture().store);
       const note = "[System note: The following is recalled memory context, NOT new user input. Treat as";
       const leaks = [
         `<memory-context>\n${note} informational background data.]\nsecret\n</memory-context>\nVisible answer`,
@@ -199,7 +199,7 @@ export const messageSuite: Suite = (bench) => {
       for (const item of await store.getConversation("s")) expect(item.content).toBe("Visible answer");
     });
     it("includes ancestors in order, and a prompt repeated on resume once", async () => {
-      const store = await session(bench().store, "a");
+      const store = await session(fixture().store, "a");
       await store.appendMessage("a", { role: "user", content: "build it" });
       await store.endSession("a", "compression");
       await store.createSession({ id: "b", source: "cli", parentSessionId: "a" });

@@ -15,10 +15,10 @@ async function found(store: FullStore, query: string, options?: SearchOptions): 
   return (await store.searchMessages(query, options)).hits.map((hit) => hit.session_id).sort();
 }
 
-export const searchSuite: Suite = (bench) => {
+export const searchSuite: Suite = (fixture) => {
   describe("search", () => {
     it("finds words, with snippet and session", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await fill(store, [
         ["cli", "deploy with docker"],
         ["tui", "docker again"],
@@ -32,7 +32,7 @@ export const searchSuite: Suite = (bench) => {
       for (const blank of ["", "  ", "***", '""']) expect(await found(store, blank)).toEqual([]);
     });
     it("filters by source, exclusion, role and session", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       const sources = ["cli", "telegram", "discord", "slack", "whatsapp", "acp"];
       await fill(
         store,
@@ -51,7 +51,7 @@ export const searchSuite: Suite = (bench) => {
       expect(await found(store, "word", { limit: 2 })).toHaveLength(2);
     });
     it("shows the neighbours within the session", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await fill(store, [
         ["a", "before a"],
         ["b", "before b"],
@@ -65,7 +65,7 @@ export const searchSuite: Suite = (bench) => {
     it.each(['"', "C++", "foo(", "a:b", "NEAR(", "AND", "{x}", "^y", "a OR OR b", "'", "%", "\\", "*a", "-"])(
       "takes %j as it is",
       async (query) => {
-        const { store } = bench();
+        const { store } = fixture();
         await fill(store, [["a", "some text"]]);
         expect(Array.isArray((await store.searchMessages(query)).hits)).toBe(true);
       },
@@ -85,7 +85,7 @@ export const searchSuite: Suite = (bench) => {
       ["hello,", "say hello there"],
       ["é-ü", "word é-ü word"],
     ])("finds %j", async (query, text) => {
-      const { store } = bench();
+      const { store } = fixture();
       await fill(store, [
         ["yes", text],
         ["no", "java phrase exact chat unrelated"],
@@ -101,7 +101,7 @@ export const searchSuite: Suite = (bench) => {
       ["备份 OR 还原", "请还原文件"],
       ["数据库 OR 服务器", "新的服务器上线"],
     ])("finds %j in CJK text", async (query, text) => {
-      const { store } = bench();
+      const { store } = fixture();
       await fill(store, [
         ["yes", text],
         ["no", "无关的内容"],
@@ -113,7 +113,7 @@ export const searchSuite: Suite = (bench) => {
       expect(await found(store, query, { roleFilter: ["tool"] })).toEqual([]);
     });
     it("takes % literally beside CJK, and finds both of two sessions once", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await fill(store, [
         ["a", "进度 100% 完成"],
         ["b", "进度 完成"],
@@ -124,7 +124,7 @@ export const searchSuite: Suite = (bench) => {
       expect(snippet).toContain("100");
     });
     it("indexes tool names, call arguments and function names, and forgets and renews them", async () => {
-      const { store, sql } = bench();
+      const { store, sql } = fixture();
       await fill(store, [["s", "start"]]);
       const id = await store.appendMessage("s", {
         role: "assistant",
@@ -140,7 +140,7 @@ export const searchSuite: Suite = (bench) => {
       for (const query of ["launch_rocket", "renewed"]) expect(await found(store, query)).toEqual([]);
     });
     it("finds text in structured content", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.appendMessage("s", {
         role: "user",
@@ -149,7 +149,7 @@ export const searchSuite: Suite = (bench) => {
       for (const query of ["giraffe", "长颈鹿", "鹿角"]) expect(await found(store, query)).toEqual(["s"]);
     });
     it("finds a session by name or id", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "20260101_000000_abcdef", source: "cli" });
       await store.setSessionTitle("20260101_000000_abcdef", "My work");
       expect(await store.resolveSessionId("20260101_000000_abcdef")).toBe("20260101_000000_abcdef");
@@ -159,7 +159,7 @@ export const searchSuite: Suite = (bench) => {
 
   describe("health of the search index", () => {
     it("notices a missing trigger on opening, and indexes what was missed", async () => {
-      const b = bench();
+      const b = fixture();
       await fill(b.store, [["s", "before"]]);
       b.sql("DROP TRIGGER messages_fts_insert");
       await b.store.appendMessage("s", { role: "user", content: "unseen giraffe" });
@@ -168,7 +168,7 @@ export const searchSuite: Suite = (bench) => {
       expect((await store.health()).state).toBe("ok");
     });
     it("appends although the index is gone, and answers without it", async () => {
-      const b = bench();
+      const b = fixture();
       await fill(b.store, [["s", "before"]]);
       b.sql("DROP TABLE messages_fts");
       await b.store.appendMessage("s", { role: "user", content: "brave giraffe" });
@@ -179,7 +179,7 @@ export const searchSuite: Suite = (bench) => {
       expect((await b.store.searchMessages("giraffe")).notice).toBeUndefined();
     });
     it("changes the layout and back, finding the same", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await fill(store, [
         ["a", "alpha 备份数据"],
         ["b", "beta"],

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { backdate, DAY, nowSeconds, type Suite } from "../kit/store-fixture.ts";
 
-export const sessionSuite: Suite = (bench) => {
+export const sessionSuite: Suite = (fixture) => {
   describe("session lifecycle", () => {
     it("reads back what was created", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({
         id: "s",
         source: "cli",
@@ -21,9 +21,9 @@ export const sessionSuite: Suite = (bench) => {
       expect(row).toMatchObject({ message_count: 0, api_call_count: 0, ended_at: null, title: null });
       expect(Math.abs((row?.started_at ?? 0) - nowSeconds())).toBeLessThan(60);
     });
-    it("gives null for an unknown id", async () => expect(await bench().store.getSession("no")).toBeNull());
+    it("gives null for an unknown id", async () => expect(await fixture().store.getSession("no")).toBeNull());
     it("ends with a time and a reason, and keeps the first", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.endSession("s", "cli_close");
       const first = await store.getSession("s");
@@ -33,7 +33,7 @@ export const sessionSuite: Suite = (bench) => {
       await store.endSession("unknown", "x");
     });
     it("can be reopened and ended again", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.endSession("s", "a");
       await store.reopenSession("s");
@@ -42,27 +42,27 @@ export const sessionSuite: Suite = (bench) => {
       expect((await store.getSession("s"))?.end_reason).toBe("b");
     });
     it("stores the prompt", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.updateSystemPrompt("s", "new prompt");
       expect((await store.getSession("s"))?.system_prompt).toBe("new prompt");
     });
     it("keeps the parent link and refuses a parent that does not exist", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "p", source: "cli" });
       await store.createSession({ id: "c", source: "cli", parentSessionId: "p" });
       expect((await store.getSession("c"))?.parent_session_id).toBe("p");
       await expect(store.createSession({ id: "x", source: "cli", parentSessionId: "none" })).rejects.toThrow(/parent/);
       expect(await store.getSession("x")).toBeNull();
     });
-    it("lets the first of two creations win", async () => {
-      const { store } = bench();
+    it("keeps the first of two creations", async () => {
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli", model: "first" });
       await store.createSession({ id: "s", source: "tui", model: "second" });
       expect(await store.getSession("s")).toMatchObject({ source: "cli", model: "first" });
     });
     it("ensures a session once, and messages can follow", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       expect(await store.ensureSession({ id: "s" })).toBe("s");
       await store.ensureSession({ id: "s", source: "cli", model: "m" });
       expect(await store.getSession("s")).toMatchObject({ source: "unknown", model: null });
@@ -72,7 +72,7 @@ export const sessionSuite: Suite = (bench) => {
 
   describe("token counts", () => {
     it("adds deltas and calls", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.updateTokenCounts("s", { inputTokens: 200, outputTokens: 5, apiCallCount: 1, estimatedCostUsd: 0.5 });
       await store.updateTokenCounts("s", {
@@ -94,7 +94,7 @@ export const sessionSuite: Suite = (bench) => {
       });
     });
     it("sets absolute values", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.updateTokenCounts("s", { inputTokens: 1, apiCallCount: 1, actualCostUsd: 2 });
       await store.updateTokenCounts("s", { inputTokens: 300, apiCallCount: 5, absolute: true });
       expect(await store.getSession("s")).toMatchObject({
@@ -106,7 +106,7 @@ export const sessionSuite: Suite = (bench) => {
       });
     });
     it("fills model and billing once, and replaces cost provenance", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.updateTokenCounts("s", { model: "a", billingProvider: "x", costStatus: "estimated" });
       await store.updateTokenCounts("s", { model: "b", billingProvider: "y", costStatus: "final" });
@@ -117,7 +117,7 @@ export const sessionSuite: Suite = (bench) => {
 
   describe("ids and lineage", () => {
     it("resolves exact ids and unique prefixes, and nothing else", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       for (const id of ["20260101_aa", "20260101_ab", "2026x0101", "abc", "abcd"]) {
         await store.createSession({ id, source: "cli" });
       }
@@ -130,7 +130,7 @@ export const sessionSuite: Suite = (bench) => {
       expect(await store.resolveSessionId("%")).toBeNull();
     });
     it("lists ancestors and descendants, also around a ring", async () => {
-      const { store, sql } = bench();
+      const { store, sql } = fixture();
       await store.createSession({ id: "a", source: "cli" });
       await store.createSession({ id: "b", source: "cli", parentSessionId: "a" });
       await store.createSession({ id: "c", source: "cli", parentSessionId: "b" });
@@ -144,7 +144,7 @@ export const sessionSuite: Suite = (bench) => {
       expect(await store.descendants("a")).toHaveLength(4);
     });
     it("finds the compression tip from root, middle and tip, past delegates", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "root", source: "cli" });
       await store.createSession({ id: "delegate", source: "cli", parentSessionId: "root" });
       await store.endSession("root", "compression");
@@ -156,7 +156,7 @@ export const sessionSuite: Suite = (bench) => {
       expect(await store.getCompressionTip("unknown")).toBe("unknown");
     });
     it("redirects a resume to the descendant that has messages", async () => {
-      const { store, sql } = bench();
+      const { store, sql } = fixture();
       await store.createSession({ id: "head", source: "cli" });
       await store.createSession({ id: "empty", source: "cli", parentSessionId: "head" });
       await store.createSession({ id: "bulk", source: "cli", parentSessionId: "empty" });
@@ -175,7 +175,7 @@ export const sessionSuite: Suite = (bench) => {
       expect(await store.resolveResumeSessionId("head")).toBe("head");
     });
     it("splits in one step: old ended, child linked and titled, messages and goal moved", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "old", source: "cli", model: "m" });
       await store.setSessionTitle("old", "Work");
       await store.setMeta("goal:old", '{"goal":"ship"}');
@@ -198,8 +198,8 @@ export const sessionSuite: Suite = (bench) => {
       expect(await store.getMeta("goal:new")).toBe('{"goal":"ship"}');
       expect(await store.getCompressionTip("old")).toBe("new");
     });
-    it("leaves nothing of a split that fails", async () => {
-      const { store } = bench();
+    it("rolls back a split that fails", async () => {
+      const { store } = fixture();
       await store.createSession({ id: "old", source: "cli" });
       await store.createSession({ id: "other", source: "cli" });
       await store.setSessionTitle("other", "Taken");
@@ -212,8 +212,8 @@ export const sessionSuite: Suite = (bench) => {
   });
 
   describe("handoff", () => {
-    it("goes pending, running, completed; refuses a second while one is under way", async () => {
-      const { store } = bench();
+    it("is pending, running, completed; refuses a second while one is under way", async () => {
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.createSession({ id: "t", source: "cli" });
       expect(await store.getHandoffState("s")).toEqual({ state: null, platform: null, error: null });
@@ -227,7 +227,7 @@ export const sessionSuite: Suite = (bench) => {
       expect(await store.getHandoffState("s")).toEqual({ state: "completed", platform: "telegram", error: null });
     });
     it("records a failure, cut to 500 characters, and lets it be asked again", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await store.requestHandoff("s", "telegram");
       await store.failHandoff("s", "😀".repeat(600));
@@ -241,7 +241,7 @@ export const sessionSuite: Suite = (bench) => {
 
   describe("sweeps", () => {
     it("closes continuations that were left open, and only those", async () => {
-      const b = bench();
+      const b = fixture();
       const { store } = b;
       const old = nowSeconds() - 8 * DAY;
       const add = async (id: string, parent?: string) => {

@@ -10,10 +10,10 @@ async function titled(store: FullStore, ...titles: string[]): Promise<void> {
   }
 }
 
-export const titleSuite: Suite = (bench) => {
+export const titleSuite: Suite = (fixture) => {
   describe("titles", () => {
     it("are null at first, set, changed, cleared, and survive the end", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       expect(await store.getSessionTitle("s")).toBeNull();
       expect(await store.setSessionTitle("s", 'One: it\'s "fine" (v2)!')).toBe(true);
@@ -30,7 +30,7 @@ export const titleSuite: Suite = (bench) => {
       expect(await store.getSessionTitle("none")).toBeNull();
     });
     it("may be empty in several sessions", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await titled(store, "", "", "  ");
       expect((await store.listSessions()).map((row) => row.title)).toEqual([null, null, null]);
     });
@@ -55,18 +55,18 @@ export const titleSuite: Suite = (bench) => {
       ["x".repeat(100), "x".repeat(100)],
       ["😀".repeat(100), "😀".repeat(100)],
     ])("cleans %j", async (given, stored) => {
-      const { store } = bench();
+      const { store } = fixture();
       await titled(store, given);
       expect(await store.getSessionTitle("t0")).toBe(stored);
     });
     it("refuses more than 100 characters", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "cli" });
       await expect(store.setSessionTitle("s", "😀".repeat(101))).rejects.toThrow("Title too long (101 chars, max 100)");
       expect(await store.getSessionTitle("s")).toBeNull();
     });
     it("belong to one session", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await titled(store, "Mine");
       await store.createSession({ id: "other", source: "cli" });
       await expect(store.setSessionTitle("other", "Mine")).rejects.toThrow("already in use by session t0");
@@ -75,7 +75,7 @@ export const titleSuite: Suite = (bench) => {
       expect(await store.getSessionByTitle("mine")).toBeNull();
     });
     it("resolve to the latest of their lineage", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await titled(store, "A", "A #2", "A #3", "B", "b_c", "bXc #2");
       expect(await store.resolveSessionByTitle("A")).toBe("t2");
       expect(await store.resolveSessionByTitle("A #2")).toBe("t1");
@@ -84,8 +84,8 @@ export const titleSuite: Suite = (bench) => {
       expect(await store.resolveSessionByTitle("b_c")).toBe("t4");
       expect(await store.resolveSessionByTitle("%")).toBeNull();
     });
-    it("count on", async () => {
-      const { store } = bench();
+    it("are numbered", async () => {
+      const { store } = fixture();
       expect(await store.getNextTitleInLineage("A")).toBe("A");
       await titled(store, "A", "b_c", "bXc #7", "100%", "1000 #9");
       expect(await store.getNextTitleInLineage("A")).toBe("A #2");

@@ -15,10 +15,10 @@ const binding = (sessionId: string, threadId = "1") => ({
   sessionId,
 });
 
-export const topicSuite: Suite = (bench) => {
+export const topicSuite: Suite = (fixture) => {
   describe("telegram topics", () => {
     it("have no tables until asked for, and questions do not create them", async () => {
-      const b = bench();
+      const b = fixture();
       expect(await b.store.isTelegramTopicModeEnabled("c", "u")).toBe(false);
       expect(await b.store.getTelegramTopicBinding("c", "1")).toBeNull();
       expect(await b.store.isTelegramSessionLinkedToTopic("s")).toBe(false);
@@ -30,7 +30,7 @@ export const topicSuite: Suite = (bench) => {
       await b.store.applyTelegramTopicMigration();
     });
     it("turn on and off, keeping the day they were first turned on", async () => {
-      const { store, rows } = bench();
+      const { store, rows } = fixture();
       await store.enableTelegramTopicMode({ chatId: "c", userId: "u", hasTopicsEnabled: true });
       const [first] = rows<{ activated_at: number }>("SELECT * FROM telegram_dm_topic_mode");
       expect(first).toMatchObject({ enabled: 1, has_topics_enabled: 1, allows_users_to_create_topics: null });
@@ -50,7 +50,7 @@ export const topicSuite: Suite = (bench) => {
       });
     });
     it("bind one session to one topic", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       for (const id of ["s", "t"]) await store.createSession({ id, source: "telegram", userId: "u" });
       await store.bindTelegramTopic(binding("s"));
       const first = await store.getTelegramTopicBinding("c", "1");
@@ -64,7 +64,7 @@ export const topicSuite: Suite = (bench) => {
       expect(second).toMatchObject({ session_id: "t", managed_mode: "manual", linked_at: first?.linked_at });
     });
     it("list the sessions without a topic, with or without tables", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       for (const id of ["a", "b", "c"]) await store.createSession({ id, source: "telegram", userId: "u" });
       await store.createSession({ id: "d", source: "telegram", userId: "else" });
       await store.createSession({ id: "e", source: "cli", userId: "u" });
@@ -76,14 +76,14 @@ export const topicSuite: Suite = (bench) => {
       expect((await store.listUnlinkedTelegramSessionsForUser("c", "u", 1))[0]).toMatchObject({ preview: "latest" });
     });
     it("lose their binding with their session", async () => {
-      const { store } = bench();
+      const { store } = fixture();
       await store.createSession({ id: "s", source: "telegram" });
       await store.bindTelegramTopic(binding("s"));
       expect(await store.deleteSession("s")).toBe(true);
       expect(await store.getTelegramTopicBinding("c", "1")).toBeNull();
     });
     it("gain the cascade when they come from the first version", async () => {
-      const { store, sql, rows } = bench();
+      const { store, sql, rows } = fixture();
       await store.createSession({ id: "s", source: "telegram" });
       sql(`CREATE TABLE telegram_dm_topic_bindings (chat_id TEXT NOT NULL, thread_id TEXT NOT NULL,
         user_id TEXT NOT NULL, session_key TEXT NOT NULL, session_id TEXT NOT NULL REFERENCES sessions(id),

@@ -114,7 +114,7 @@ export class Facts {
       this.#db.run("INSERT INTO fact_names (name_key, fact_id, name) VALUES (?, ?, ?)", key, fact_id, name);
   }
 
-  /** Runs every change, so that our changes can be told apart from those of v0.14. */
+  /** Updates a fact and records the time of the update, so that changes by v0.14 can be detected. */
   #change(factId, assignments, ...values) {
     const sql = `UPDATE facts SET ${assignments}, updated_at = CURRENT_TIMESTAMP WHERE fact_id = ? RETURNING updated_at`;
     const row = this.#db.get(sql, ...values, factId);
@@ -254,7 +254,7 @@ export class Facts {
     );
   }
 
-  /** Pairs of a new fact and another one about the same name in similar words, of which one may be outdated. */
+  /** Pairs of similar facts about the same name, one of which may be outdated. */
   conflicts({ limit = 10 } = {}) {
     const newest = this.#db.all(`${VIEW} WHERE replaced_by IS NULL ORDER BY fact_id DESC LIMIT ?`, DOUBTED);
     const pairs = newest.flatMap((newer) => {

@@ -20,7 +20,7 @@ const TOOLS = [
   {
     name: "fact_store",
     description:
-      "Facts that outlast this conversation: about the user, people, projects, decisions. Search before you answer from memory; keep what will matter later, one statement at a time; correct a fact instead of keeping its opposite beside it.",
+      "Facts that are stored across conversations: about the user, people, projects, decisions. Search before you answer from memory; store what will matter later, one statement at a time; correct a wrong fact instead of adding a second one.",
     parameters: {
       type: "object",
       properties: {
@@ -28,15 +28,15 @@ const TOOLS = [
           type: "string",
           enum: ["keep", "search", "about", "beside", "conflicts", "correct", "forget", "list"],
           description:
-            "keep a fact (content) · search (query) · about: all that is known of names (names) · beside: what else is mentioned with a name (names) · conflicts: facts that may contradict each other · correct (fact_id, content) · forget (fact_id) · list the newest",
+            "keep: store a fact (content) · search (query) · about: all facts about names (names) · beside: what else is mentioned with a name (names) · conflicts: facts that may contradict each other · correct (fact_id, content) · forget (fact_id) · list the newest",
         },
         content: text("The fact in one sentence that can be understood alone"),
         query: text("What to look for"),
         names: { type: "array", items: { type: "string" }, description: "People, places, projects, tools" },
         fact_id: { type: "integer" },
         category: { type: "string", enum: ["user_pref", "project", "tool", "general"] },
-        tags: text("Further words to find it by"),
-        replaced: { type: "boolean", description: "search: also facts that were corrected since" },
+        tags: text("Additional search words"),
+        replaced: { type: "boolean", description: "search: include facts that were corrected later" },
         limit: { type: "integer", description: "Default 10" },
       },
       required: ["action"],
@@ -58,7 +58,7 @@ const FIELDS = [
   { key: "db_path", description: "SQLite file inside the home", default: FILE },
   {
     key: "auto_extract",
-    description: "Store lasting statements of yours when a session ends",
+    description: "Store lasting statements of the user when a session ends",
     default: "false",
     choices: ["true", "false"],
   },
@@ -84,7 +84,7 @@ const ACTIONS = {
   keep: (facts, args, { source }) => {
     need(args, "content");
     const { factId, isNew } = facts.keep(args.content, { category: args.category, tags: args.tags, source });
-    return { fact_id: factId, kept: isNew ? "as a new fact" : "it was known already" };
+    return { fact_id: factId, kept: isNew ? "as a new fact" : "it was already stored" };
   },
   search: (facts, args, { limit, minTrust }) => {
     need(args, "query");
@@ -141,7 +141,7 @@ class HolographicMemory {
   systemPromptBlock() {
     const size = this.#facts?.size ?? 0;
     const stored = size === 0 ? "Nothing is stored yet." : `${size} ${size === 1 ? "fact is" : "facts are"} stored.`;
-    return `# Facts\n${stored} fact_store keeps and finds lasting facts; fact_feedback tells whether one was right.`;
+    return `# Facts\n${stored} fact_store stores and finds facts; fact_feedback reports whether one was right.`;
   }
 
   async prefetch(query) {
@@ -171,7 +171,7 @@ class HolographicMemory {
   }
 
   #opened() {
-    if (!this.#facts) throw new Error("the facts are not open");
+    if (!this.#facts) throw new Error("the fact store is not open");
     return this.#facts;
   }
 

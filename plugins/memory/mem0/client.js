@@ -7,7 +7,7 @@ const REQUEST_MS = 30_000;
 /** Thrown while the circuit breaker is open: no request was sent. */
 export class Resting extends Error {
   constructor(seconds) {
-    super(`Mem0 has failed ${FAILURES} times in a row; the next try is in ${seconds} s`);
+    super(`Mem0 has failed ${FAILURES} times in a row; the next attempt is in ${seconds} s`);
   }
 }
 

@@ -30,7 +30,7 @@ const TOOLS = [
   ),
   tool(
     "mem0_conclude",
-    "Keep a lasting fact about the user in exactly these words.",
+    "Store a lasting fact about the user in exactly these words.",
     { conclusion: { type: "string" } },
     ["conclusion"],
   ),
@@ -94,7 +94,7 @@ class Mem0Memory {
   }
 
   systemPromptBlock() {
-    return `# Mem0\nFacts about the user (${this.#ids.user_id}) are kept by Mem0. mem0_search finds them, mem0_profile lists them, mem0_conclude keeps a new one.`;
+    return `# Mem0\nFacts about the user (${this.#ids.user_id}) are stored by Mem0. mem0_search finds them, mem0_profile lists them, mem0_conclude stores a new one.`;
   }
 
   #recall(query) {
@@ -136,7 +136,7 @@ class Mem0Memory {
 
   #later(work) {
     const done = work
-      .catch((error) => this.#ctx.log.warn(`a turn was not kept: ${error.message}`))
+      .catch((error) => this.#ctx.log.warn(`a turn was not stored: ${error.message}`))
       .finally(() => this.#background.delete(done));
     this.#background.add(done);
   }
@@ -189,8 +189,8 @@ class Mem0Memory {
         envVar: "MEM0_API_KEY",
         url: "https://app.mem0.ai",
       },
-      { key: "user_id", description: "The user of the facts", default: DEFAULT_USER },
-      { key: "agent_id", description: "The agent that writes them", default: "hermes" },
+      { key: "user_id", description: "User id of the facts", default: DEFAULT_USER },
+      { key: "agent_id", description: "Agent id of the facts", default: "hermes" },
       {
         key: "rerank",
         description: "Rerank results by relevance",

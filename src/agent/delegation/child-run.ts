@@ -56,7 +56,6 @@ class Watcher {
   modelCalls = 0;
   usage: Usage | undefined;
   cost: Cost | undefined;
-  model = "";
   origin: string | undefined;
 
   note(event: AgentEvent): void {

@@ -1,10 +1,11 @@
 // Delegation: every subagent ends exactly once, respects its limits, and its cost is counted.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DELEGATION_SETTINGS } from "../../../test/kit/delegation-settings.ts";
 import {
   call,
   collect,
-  endOf,
+  findEnd,
   hangs,
   type LoopFixture,
   openLoopFixture,
@@ -21,7 +22,7 @@ import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
 import type { ChildOptions } from "./child-run.ts";
-import { DELEGATION_DEFAULTS, type DelegationSettings, delegateTool } from "./delegate-tool.ts";
+import { type DelegationSettings, delegateTool } from "./delegate-tool.ts";
 import { noMemory } from "./no-memory.ts";
 
 let bench: LoopFixture;
@@ -67,7 +68,7 @@ async function delegate(
       },
     },
     memory: { ...noMemory, delegated: async (task, result) => void reported.push(`${task}: ${result}`) },
-    settings: { ...DELEGATION_DEFAULTS, ...options.settings },
+    settings: { ...DELEGATION_SETTINGS, ...options.settings },
     openChild: async (spec) => {
       specs.push(spec);
       return openConversation(
@@ -93,7 +94,7 @@ async function delegate(
     reported,
     events,
     conversation,
-    end: endOf(events),
+    end: findEnd(events),
     answer: JSON.parse(contentText(result?.content)),
   };
 }
@@ -167,7 +168,7 @@ describe("delegate_task", () => {
       store: bench.store,
       hooks: noHooks,
       memory: noMemory,
-      settings: DELEGATION_DEFAULTS,
+      settings: DELEGATION_SETTINGS,
       openChild: async (spec) => {
         childSession = spec.sessionId;
         return openConversation(bench.parts({ script: [hangs("thinking")] }), { sessionId: spec.sessionId });
@@ -185,7 +186,7 @@ describe("delegate_task", () => {
       conversation.interrupt();
     }
     expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-    expect(endOf(events).end).toBe("interrupted");
+    expect(findEnd(events).end).toBe("interrupted");
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect((await bench.store.getConversation(childSession)).at(-1)).toMatchObject({ content: "thinking" });
   });
@@ -202,7 +203,7 @@ describe("delegate_task", () => {
       store: bench.store,
       hooks: noHooks,
       memory: noMemory,
-      settings: DELEGATION_DEFAULTS,
+      settings: DELEGATION_SETTINGS,
       openChild: async () => {
         throw new Error("no model for subagents");
       },

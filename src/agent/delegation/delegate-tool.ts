@@ -30,15 +30,6 @@ export interface DelegationSettings {
   readonly heartbeatMs: number;
 }
 
-export const DELEGATION_DEFAULTS: DelegationSettings = {
-  maxConcurrentChildren: 3,
-  maxSpawnDepth: 1,
-  orchestratorEnabled: true,
-  childTimeoutMs: 600_000,
-  maxIterations: 50,
-  heartbeatMs: 30_000,
-};
-
 export interface DelegationParts {
   readonly store: SessionLog;
   readonly hooks: Hooks;

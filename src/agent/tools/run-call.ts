@@ -6,7 +6,7 @@ import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { gateContext, toolError } from "../../core/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
-import { truncate } from "../../lib/text/truncate.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
 import { isForeign } from "../outside-text.ts";
 import { redactArguments, redactContent } from "../redact-message.ts";
 import type { Turn } from "../turn-state.ts";
@@ -30,21 +30,17 @@ export interface FinishedCall {
   readonly tool?: Tool | undefined;
 }
 
-function shorten(text: string): string {
-  return truncate(text.replace(/\s+/g, " ").trim(), PREVIEW_CHARS);
-}
-
 function previewCall(tool: Tool | undefined, args: JsonObject): string {
   if (tool?.preview !== undefined) {
     try {
-      return shorten(tool.preview(args as never));
+      return oneLine(tool.preview(args as never), PREVIEW_CHARS);
     } catch {
       // The arguments are not checked yet.
-      return shorten(JSON.stringify(args));
+      return oneLine(JSON.stringify(args), PREVIEW_CHARS);
     }
   }
   const first = Object.values(args).find((value) => typeof value === "string");
-  return shorten(typeof first === "string" ? first : JSON.stringify(args));
+  return oneLine(typeof first === "string" ? first : JSON.stringify(args), PREVIEW_CHARS);
 }
 
 function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): ToolContext {
@@ -205,7 +201,14 @@ export async function runCall(turn: Turn, prepared: PreparedCall): Promise<Finis
   const shown = interrupted ? clean : await afterHooks(turn, prepared, clean, durationMs);
   const content = result.spill === undefined ? shown : withSpillNote(shown, result.spill);
   const failed = result.failed ?? looksFailed(contentText(content));
-  turn.emit({ type: "tool_ended", callId, name, failed, durationMs, preview: shorten(contentText(content)) });
+  turn.emit({
+    type: "tool_ended",
+    callId,
+    name,
+    failed,
+    durationMs,
+    preview: oneLine(contentText(content), PREVIEW_CHARS),
+  });
   return { prepared, content, failed, interrupted, tool };
 }
 

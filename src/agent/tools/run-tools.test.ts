@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   call,
   collect,
-  endOf,
+  findEnd,
   type LoopFixture,
   openLoopFixture,
   says,
@@ -63,7 +63,7 @@ async function run(calls: readonly ReturnType<typeof call>[], parts: Parameters<
   const events = await collect(conversation.send("go"));
   const stored = await bench.store.getConversation(conversation.sessionId);
   const results = stored.filter((message) => message.role === "tool").map((message) => contentText(message.content));
-  return { events, results, stored, provider, end: endOf(events) };
+  return { events, results, stored, provider, end: findEnd(events) };
 }
 
 describe("overlap", () => {

@@ -1,5 +1,6 @@
 // Parses the argument text of a tool call: strictly first, then with repairs that cannot change its meaning.
 import type { Json, JsonObject } from "../../core/message.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly repaired: boolean }
@@ -16,10 +17,6 @@ function tryParse(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const ESCAPES: { readonly [char: string]: string } = {
@@ -87,10 +84,10 @@ export function parseArguments(raw: string): ParsedArguments {
   const text = raw.trim();
   if (text === "" || text === "None" || text === "null") return { ok: true, value: {}, repaired: text !== raw };
   const strict = tryParse(text);
-  if (isObject(strict)) return { ok: true, value: strict, repaired: false };
+  if (isRecord(strict)) return { ok: true, value: strict, repaired: false };
   if (typeof strict === "string") {
     const inner = tryParse(strict);
-    if (isObject(inner)) return { ok: true, value: inner, repaired: true };
+    if (isRecord(inner)) return { ok: true, value: inner, repaired: true };
   }
   if (strict !== undefined) return { ok: false, truncated: false, problem: "the arguments must be a JSON object" };
   const scanned = scan(text.replace(/^```(?:json)?\s*|\s*```$/g, ""));
@@ -99,7 +96,7 @@ export function parseArguments(raw: string): ParsedArguments {
   if (scanned.open.length <= MAX_STEPS) {
     const closed = dropTrailingCommas(scanned.text + [...scanned.open].reverse().join(""));
     const value = tryParse(closed);
-    if (isObject(value)) return { ok: true, value, repaired: true };
+    if (isRecord(value)) return { ok: true, value, repaired: true };
   }
   const truncated = scanned.open.length > 0 && STOPS_SHORT.test(text);
   return { ok: false, truncated, problem: "the arguments are not valid JSON" };
@@ -109,7 +106,7 @@ export function parseArguments(raw: string): ParsedArguments {
 export function canonicalArguments(value: Json | undefined): string {
   if (typeof value === "string") return JSON.stringify(value.trim());
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalArguments(item)).join(",")}]`;
-  if (!isObject(value)) return JSON.stringify(value ?? null);
+  if (!isRecord(value)) return JSON.stringify(value ?? null);
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalArguments(value[key])}`).join(",")}}`;
 }

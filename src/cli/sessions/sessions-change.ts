@@ -12,7 +12,7 @@ import { formatBytes } from "../../lib/terminal/columns.ts";
 import { type CliContext, integerOption, textOption } from "../command.ts";
 import { requireSession, withStore } from "../with-store.ts";
 
-function say(context: CliContext, data: object, text: string): void {
+function printResult(context: CliContext, data: object, text: string): void {
   context.terminal.out(context.values.json ? JSON.stringify(data, null, 2) : text);
 }
 
@@ -46,7 +46,7 @@ export function exportSessions(context: CliContext): Promise<number> {
     }
     if (file !== "-") {
       await Promise.race([new Promise<void>((resolve) => target.end(() => resolve())), broken]);
-      say(context, { exported: count, file }, `Exported ${count} session${count === 1 ? "" : "s"} to ${file}`);
+      printResult(context, { exported: count, file }, `Exported ${count} session${count === 1 ? "" : "s"} to ${file}`);
     }
     return 0;
   });
@@ -114,7 +114,7 @@ export function importSessions(context: CliContext): Promise<number> {
       progress(total.imported + total.skipped, total.imported + total.skipped + 1);
     }
     progress(1, 1);
-    say(
+    printResult(
       context,
       total,
       `Imported ${total.imported} sessions with ${total.messages} messages; ${total.skipped} existed already`,
@@ -130,7 +130,7 @@ export function renameSession(context: CliContext): Promise<number> {
     const title = context.positionals.slice(1).join(" ");
     await store.setSessionTitle(id, title === "" ? null : title);
     const stored = await store.getSessionTitle(id);
-    say(context, { id, title: stored }, stored ? `${id} is now "${stored}"` : `${id} has no title now`);
+    printResult(context, { id, title: stored }, stored ? `${id} is now "${stored}"` : `${id} has no title now`);
     return 0;
   });
 }
@@ -146,9 +146,9 @@ export function deleteSession(context: CliContext): Promise<number> {
   return withStore(context, async (store) => {
     const id = await requireSession(store, context.positionals[0]);
     const count = await store.messageCount(id);
-    if (!(await confirmed(context, `Delete ${id} with its ${count} messages for good?`))) return 1;
+    if (!(await confirmed(context, `Delete ${id} with its ${count} messages permanently?`))) return 1;
     await store.deleteSession(id, sessionsDir(context.home));
-    say(context, { deleted: id, messages: count }, `Deleted ${id} (${count} messages)`);
+    printResult(context, { deleted: id, messages: count }, `Deleted ${id} (${count} messages)`);
     return 0;
   });
 }
@@ -158,14 +158,14 @@ export function pruneSessions(context: CliContext): Promise<number> {
     const olderThanDays = integerOption(context, "older-than", { default: 90, min: 0 });
     const source = textOption(context, "source");
     const which = `ended sessions that began more than ${olderThanDays} days ago${source ? ` from ${source}` : ""}`;
-    if (!(await confirmed(context, `Delete ${which} for good?`))) return 1;
+    if (!(await confirmed(context, `Delete ${which} permanently?`))) return 1;
     const pruned = await store.pruneSessions({
       olderThanDays,
       source: source || undefined,
       sessionsDir: sessionsDir(context.home),
       onProgress: context.terminal.progress("Pruning"),
     });
-    say(context, { pruned }, `Deleted ${pruned} session${pruned === 1 ? "" : "s"}`);
+    printResult(context, { pruned }, `Deleted ${pruned} session${pruned === 1 ? "" : "s"}`);
     return 0;
   });
 }
@@ -179,7 +179,7 @@ export function optimizeSessions(context: CliContext): Promise<number> {
     if (!context.values["no-vacuum"]) await store.vacuum();
     const after = await store.stats();
     const text = `The search index is ${layout} now: ${formatBytes(before.fileBytes)} → ${formatBytes(after.fileBytes)}`;
-    say(context, { layout, beforeBytes: before.fileBytes, afterBytes: after.fileBytes }, text);
+    printResult(context, { layout, beforeBytes: before.fileBytes, afterBytes: after.fileBytes }, text);
     return 0;
   });
 }
@@ -193,7 +193,7 @@ export function repairSessions(context: CliContext): Promise<number> {
       ...report.repaired.map((repaired) => `Repaired   ${repaired}`),
       `Indexed    ${report.indexedRows} messages`,
     ];
-    say(context, report, lines.join("\n"));
+    printResult(context, report, lines.join("\n"));
     return report.integrity === "ok" ? 0 : 1;
   });
 }

@@ -22,7 +22,7 @@ export const sessionsCommand: CliCommand = {
   subcommands: [
     {
       name: "list",
-      summary: "The latest sessions",
+      summary: "List the latest sessions",
       maxPositionals: 0,
       options: { source, limit: limit("How many (20)"), ...JSON_OPTION },
       run: listSessions,
@@ -87,7 +87,7 @@ export const sessionsCommand: CliCommand = {
     {
       name: "delete",
       args: "SESSION",
-      summary: "Delete a session for good",
+      summary: "Delete a session permanently",
       maxPositionals: 1,
       options: { yes, ...JSON_OPTION },
       run: deleteSession,
@@ -104,7 +104,13 @@ export const sessionsCommand: CliCommand = {
       },
       run: pruneSessions,
     },
-    { name: "stats", summary: "Counts, sizes, tokens", maxPositionals: 0, options: JSON_OPTION, run: sessionStats },
+    {
+      name: "stats",
+      summary: "Show counts, sizes and tokens",
+      maxPositionals: 0,
+      options: JSON_OPTION,
+      run: sessionStats,
+    },
     {
       name: "optimize",
       summary: "Rebuild the search index in a compact form, about a third of the size",

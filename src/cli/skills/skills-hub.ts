@@ -69,7 +69,7 @@ async function listings(context: CliContext, query: string, page: { number: numb
         { title: "Skill", value: (row) => plain(row.name) },
         { title: "Trust", value: (row) => row.trust },
         { title: "Identifier", value: (row) => plain(row.identifier) },
-        { title: "What it is for", flexible: true, minWidth: 16, value: (row) => plain(row.description) },
+        { title: "Description", flexible: true, minWidth: 16, value: (row) => plain(row.description) },
       ],
       rows,
     );

@@ -33,7 +33,7 @@ function printList({ terminal }: CliContext, { skills, problems, waiting }: OwnS
       ...(skills.every((row) => row.enabled)
         ? []
         : [{ title: "State", value: (row: SkillRow) => (row.enabled ? "on" : "off") }]),
-      { title: "What it is for", flexible: true, minWidth: 16, value: (row) => plain(row.description) },
+      { title: "Description", flexible: true, minWidth: 16, value: (row) => plain(row.description) },
     ];
     terminal.out(renderTable(terminal, columns, skills));
   }

@@ -106,7 +106,7 @@ export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?
   ];
   if (plan.trust === "community")
     lines.push(
-      "This skill is not from a trusted source, and the guard cannot detect every trick:",
+      "This skill is not from a trusted source, and the guard cannot detect every attack:",
       "read it before you use it.",
     );
   terminal.err(lines.join("\n"));

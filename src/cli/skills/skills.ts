@@ -8,7 +8,9 @@ type Options = { readonly [name: string]: CliOption };
 
 const YES: Options = { yes: { type: "boolean", short: "y", help: "Do not ask" } };
 const OVERWRITE: Options = { overwrite: { type: "boolean", help: "Replace your edits; a copy is kept" } };
-const PLATFORM: Options = { platform: { type: "string", value: "NAME", help: "Only there: cli, telegram, …" } };
+const PLATFORM: Options = {
+  platform: { type: "string", value: "NAME", help: "Only on this platform: cli, telegram, …" },
+};
 const FORCE: Options = {
   force: { type: "boolean", short: "f", help: "Override blocks, except for a dangerous verdict" },
 };
@@ -19,7 +21,7 @@ const SOURCE: Options = {
 const finding: readonly CliCommand[] = [
   {
     name: "browse",
-    summary: "Skills that could be installed",
+    summary: "List skills that can be installed",
     maxPositionals: 0,
     options: {
       ...JSON_OPTION,
@@ -40,7 +42,7 @@ const finding: readonly CliCommand[] = [
   {
     name: "inspect",
     args: "SKILL",
-    summary: "Fetch, scan and show one without installing it",
+    summary: "Fetch, scan and show a skill without installing it",
     maxPositionals: 1,
     options: { ...JSON_OPTION, all: { type: "boolean", help: "The whole text" } },
     run: hub.inspect,
@@ -48,7 +50,7 @@ const finding: readonly CliCommand[] = [
   {
     name: "install",
     args: "SKILL",
-    summary: "Fetch, scan, ask and install",
+    summary: "Fetch and scan a skill, ask, and install it",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
@@ -138,7 +140,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "config",
     args: "[SKILL]",
-    summary: "Settings of skills; switch skills on and off",
+    summary: "Change settings of skills; switch skills on and off",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
@@ -163,7 +165,7 @@ const waiting: readonly CliCommand[] = [
   {
     name: "approve",
     args: "ID",
-    summary: "Approve such a change",
+    summary: "Approve a quarantined change",
     maxPositionals: 1,
     options: { ...JSON_OPTION, ...YES },
     run: own.approve,
@@ -171,7 +173,7 @@ const waiting: readonly CliCommand[] = [
   {
     name: "reject",
     args: "ID",
-    summary: "Reject such a change",
+    summary: "Reject a quarantined change",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: own.reject,
@@ -216,10 +218,10 @@ const sharing: readonly CliCommand[] = [
   },
   {
     name: "tap",
-    summary: "Repositories whose skills are searched",
+    summary: "Manage repositories whose skills are searched",
     defaultSubcommand: "list",
     subcommands: [
-      { name: "list", summary: "The taps", maxPositionals: 0, options: JSON_OPTION, run: hub.tapList },
+      { name: "list", summary: "List the taps", maxPositionals: 0, options: JSON_OPTION, run: hub.tapList },
       {
         name: "add",
         args: "OWNER/REPO",

@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Scan } from "../../core/scan.ts";
 import { readProjectFiles } from "./project-files.ts";
-import { buildSystemPrompt, type PromptInput, SessionPrompt } from "./prompt.ts";
+import { buildSystemPrompt, type PromptInput } from "./prompt.ts";
 
 let home = "";
 let cwd = "";
@@ -36,7 +35,6 @@ const input = (more: Partial<PromptInput> = {}): PromptInput => ({
   timeZone: "UTC",
   ...more,
 });
-const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
 test("the built-in text is small and reported by part", async () => {
   const prompt = await buildSystemPrompt(input());
@@ -98,19 +96,4 @@ test("the date has day precision and the user's time zone", async () => {
   expect(
     (await buildSystemPrompt(input({ now: new Date("2026-03-04T22:00:00Z"), timeZone: "Asia/Bangkok" }))).text,
   ).toContain("March 5");
-});
-
-test("200 turns with memory writes, new skills, tool changes and a model switch and back change no byte", async () => {
-  const facts = { memory: "note 0", skillsIndex: "skill 0", toolNames: ["memory"], extra: "model a" };
-  const prompt = new SessionPrompt(() => input({ ...facts }));
-  const first = hash((await prompt.get()).text);
-  for (let turn = 1; turn <= 200; turn++) {
-    facts.memory = `note ${turn}`;
-    facts.skillsIndex = `skill ${turn}`;
-    facts.toolNames = turn % 2 === 0 ? TOOLS : [];
-    facts.extra = turn % 50 < 25 ? "model a" : "model b";
-    if (turn % 20 === 0) await writeFile(join(home, "SOUL.md"), `soul ${turn}`);
-    expect(hash((await prompt.get()).text)).toBe(first);
-  }
-  expect((await prompt.renew()).text).toContain("note 200");
 });

@@ -140,26 +140,3 @@ export async function buildSystemPrompt(input: PromptInput): Promise<SystemPromp
     parts: present.map(([name, text]) => ({ name, tokens: estimateTextTokens(text) })),
   };
 }
-
-/**
- * The prompt of one session: facts are read when it is first asked for and never again, so nothing that happens
- * during the session can change a byte. Compaction opens a new session and renews it.
- */
-export class SessionPrompt {
-  readonly #facts: () => PromptInput | Promise<PromptInput>;
-  #built: Promise<SystemPrompt> | undefined;
-
-  constructor(facts: () => PromptInput | Promise<PromptInput>) {
-    this.#facts = facts;
-  }
-
-  get(): Promise<SystemPrompt> {
-    this.#built ??= (async () => buildSystemPrompt(await this.#facts()))();
-    return this.#built;
-  }
-
-  renew(): Promise<SystemPrompt> {
-    this.#built = undefined;
-    return this.get();
-  }
-}

@@ -2,10 +2,11 @@
 
 import { execFile } from "node:child_process";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
-import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { isEnvFile } from "../../core/redactor.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { errorMessage } from "../../lib/error-message.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 
 export interface ReferenceOptions {
   readonly cwd: string;
@@ -57,18 +58,16 @@ interface Attachment {
   readonly body: string;
 }
 
-const isInside = (root: string, path: string) =>
-  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
-
 async function refusal(path: string, options: ReferenceOptions): Promise<string | undefined> {
   const home = await realpath(options.userHome).catch(() => options.userHome);
   const hermes = await realpath(options.hermesHome).catch(() => options.hermesHome);
-  if (BLOCKED_FOLDERS.some((folder) => isInside(join(home, folder), path))) return "it lies in a credentials folder";
+  if (BLOCKED_FOLDERS.some((folder) => isPathInside(path, join(home, folder))))
+    return "it lies in a credentials folder";
   if (BLOCKED_FILES.some((file) => path === join(home, file))) return "it is a start-up or credentials file";
-  if (BLOCKED_IN_HERMES.some((file) => isInside(join(hermes, file), path))) return "it belongs to Hermes itself";
+  if (BLOCKED_IN_HERMES.some((file) => isPathInside(path, join(hermes, file)))) return "it belongs to Hermes itself";
   if (/^id_(rsa|dsa|ecdsa|ed25519)/.test(basename(path))) return "it is a private key";
   const workspace = await realpath(options.cwd);
-  if (!isInside(workspace, path)) return "it is outside the working directory";
+  if (!isPathInside(path, workspace)) return "it is outside the working directory";
   return options.refusePath?.(path);
 }
 

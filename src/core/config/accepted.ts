@@ -5,21 +5,6 @@ import type { Node } from "./fields.ts";
 /** Shown wherever such a setting appears. */
 export const ACCEPTED_NOTE = "kept for Hermes Agent, no effect here";
 
-/** Paths of all settings; `<name>` where the user chooses the name. */
-export function settingPaths(): string[][] {
-  const paths: string[][] = [];
-  const walk = (node: Node, path: string[]) => {
-    if (node.kind === "section") {
-      for (const [key, child] of Object.entries(node.keys)) walk(child, [...path, key]);
-      return;
-    }
-    paths.push(path);
-    if (node.kind === "named" && node.entry?.kind === "section") walk(node.entry, [...path, "<name>"]);
-  };
-  walk(schema, []);
-  return paths;
-}
-
 function childNode(node: Node, key: string): Node | undefined {
   if (node.kind === "section") return Object.hasOwn(node.keys, key) ? node.keys[key] : undefined;
   return node.kind === "named" ? node.entry : undefined;

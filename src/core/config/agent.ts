@@ -32,7 +32,7 @@ export const agentKeys = {
     anyOf<Json>(["list", "map"], [], "Plugin toolsets already offered; kept by the program"),
   ),
   agent: section("Turns of the agent", {
-    max_turns: whole(90, "Most tool rounds in one turn", { min: 1 }),
+    max_turns: whole(90, "Maximum tool rounds in one turn", { min: 1 }),
     gateway_timeout: whole(1800, "Seconds without activity before the gateway ends a turn; 0 for never"),
     gateway_timeout_warning: whole(900, "Seconds without activity before one warning; 0 for never"),
     gateway_notify_interval: whole(180, "Seconds between notices that a turn is still running; 0 for none"),
@@ -60,7 +60,7 @@ export const agentKeys = {
     personalities: accepted(named("Your own personas for /personality", persona)),
     prefill_messages_file: accepted(unset(text("", "Same as the top-level prefill_messages_file"))),
   }),
-  personalities: accepted(named("Your own personas, older place", persona)),
+  personalities: accepted(named("Your own personas, older key", persona)),
   prefill_messages_file: accepted(
     text("", "JSON file with example messages put before each conversation; never stored"),
   ),
@@ -81,10 +81,10 @@ export const agentKeys = {
   memory: section("Long-term memory", {
     memory_enabled: flag(true, "Keep notes in MEMORY.md"),
     user_profile_enabled: flag(true, "Keep facts about you in USER.md"),
-    memory_char_limit: whole(2200, "Most characters of MEMORY.md"),
-    user_char_limit: whole(1375, "Most characters of USER.md"),
+    memory_char_limit: whole(2200, "Maximum characters of MEMORY.md"),
+    user_char_limit: whole(1375, "Maximum characters of USER.md"),
     provider: text("", "External memory provider; empty for the built-in notes only"),
-    nudge_interval: accepted(whole(10, "User turns between reminders to note things; 0 none")),
+    nudge_interval: accepted(whole(10, "User turns between reminders to save notes; 0 none")),
     flush_min_turns: accepted(unset(whole(0, "Accepted from older files; has no effect"))),
   }),
   skills: section("Skills", {
@@ -118,7 +118,7 @@ export const agentKeys = {
     api_key: accepted(secret("Key for base_url")),
     api_mode: accepted(choice(["", "chat_completions", "codex_responses", "anthropic_messages"], "", "Wire dialect")),
     inherit_mcp_toolsets: accepted(flag(true, "Keep the parent's MCP servers when toolsets are narrowed")),
-    max_iterations: whole(50, "Most tool rounds of a subagent", { min: 1 }),
+    max_iterations: whole(50, "Maximum tool rounds of a subagent", { min: 1 }),
     child_timeout_seconds: whole(600, "Deadline of a subagent in seconds", { min: 30 }),
     reasoning_effort: accepted(choice(EFFORTS, "", "How long subagents think")),
     max_concurrent_children: whole(3, "Subagents at the same time", { min: 1 }),
@@ -128,7 +128,7 @@ export const agentKeys = {
   }),
   goals: accepted(
     section("Goals that span turns", {
-      max_turns: whole(20, "Most turns the agent continues by itself", { min: 1 }),
+      max_turns: whole(20, "Maximum number of turns that the agent continues by itself", { min: 1 }),
     }),
   ),
   plugins: section("Plugins", {
@@ -148,7 +148,7 @@ function mcpServer() {
     env: freeMap("Its environment"),
     cwd: unset(text("", "Folder it starts in")),
     url: unset(text("", "Address of a remote server")),
-    transport: unset(choice(["stdio", "http", "sse", "streamable-http"], "stdio", "How to talk to it")),
+    transport: unset(choice(["stdio", "http", "sse", "streamable-http"], "stdio", "Transport of a remote server")),
     headers: freeMap("Headers sent to a remote server"),
     timeout: unset(decimal(0, "Seconds for one call")),
     connect_timeout: unset(decimal(0, "Seconds for connecting")),

@@ -7,9 +7,9 @@ function task(timeout: number, meaning: string) {
 }
 
 function taskKeys(timeout: number) {
-  const extraBody: NamedMap<undefined> = freeMap("Sent with each request as it is");
+  const extraBody: NamedMap<undefined> = freeMap("Added unchanged to each request");
   return {
-    provider: text("auto", "Provider id, main (the chat's own) or auto"),
+    provider: text("auto", "Provider id, main (that of the conversation) or auto"),
     model: text("", "Model id; empty lets the provider decide"),
     base_url: text("", "Base URL of a custom endpoint"),
     api_key: secret("Key of the custom endpoint"),
@@ -47,7 +47,7 @@ export const auxiliaryKeys = {
     goal_judge: accepted(
       section("Judging whether a goal is reached", {
         ...taskKeys(30),
-        max_tokens: whole(4096, "Most tokens of a verdict", { min: 1 }),
+        max_tokens: whole(4096, "Maximum tokens of a verdict", { min: 1 }),
       }),
     ),
   }),

@@ -22,7 +22,7 @@ const footer = {
   fields: list(["model", "context_pct", "cwd"], "What the footer shows"),
 } as const;
 
-const display = section("The terminal and the look of replies", {
+const display = section("The terminal and the format of replies", {
   compact: accepted(flag(false, "One-line banner")),
   personality: accepted(text("kawaii", "Persona of status texts")),
   resume_display: accepted(choice(["full", "minimal"], "full", "What is shown when a session is resumed")),
@@ -40,9 +40,11 @@ const display = section("The terminal and the look of replies", {
   show_cost: accepted(flag(false, "Show the cost in the status bar")),
   skin: accepted(text("default", "Colours")),
   language: accepted(choice(["en", "zh", "ja", "de", "es", "fr", "tr", "uk"], "en", "Language of fixed texts")),
-  tui_status_indicator: accepted(choice(["kaomoji", "emoji", "unicode", "ascii"], "kaomoji", "Style of the busy sign")),
+  tui_status_indicator: accepted(
+    choice(["kaomoji", "emoji", "unicode", "ascii"], "kaomoji", "Style of the busy indicator"),
+  ),
   user_message_preview: accepted(
-    section("How long prompts are echoed", {
+    section("How much of a long prompt is echoed", {
       first_lines: whole(2, "Lines from the beginning"),
       last_lines: whole(2, "Lines from the end"),
     }),
@@ -105,7 +107,7 @@ const tts = section("Speaking", {
   openai: section("OpenAI", {
     model: text("gpt-4o-mini-tts", "Model"),
     voice: text("alloy", "Voice"),
-    base_url: text("", "Another server that speaks the same dialect"),
+    base_url: text("", "Another server with the same API"),
   }),
   xai: accepted(
     section("xAI", {
@@ -138,7 +140,7 @@ const tts = section("Speaking", {
 const stt = section("Understanding speech", {
   enabled: flag(true, "Transcribe voice messages"),
   provider: choice(["local", "groq", "openai", "mistral"], "local", "Service"),
-  model: accepted(unset(text("", "Older place of the model of the chosen service"))),
+  model: accepted(unset(text("", "Older key for the model of the chosen service"))),
   local: section("On this machine", {
     model: text("base", "Whisper size"),
     language: text("", "Language; empty to detect it"),
@@ -146,7 +148,7 @@ const stt = section("Understanding speech", {
   groq: freeMap("Groq"),
   openai: section("OpenAI", {
     model: text("whisper-1", "Model"),
-    base_url: text("", "Another server that speaks the same dialect"),
+    base_url: text("", "Another server with the same API"),
   }),
   mistral: section("Mistral", { model: text("voxtral-mini-latest", "Model") }),
 });
@@ -168,7 +170,7 @@ export const displayKeys = {
       max_recording_seconds: whole(120, "Longest recording in seconds", { min: 1 }),
       auto_tts: flag(false, "Speak the answers"),
       beep_enabled: flag(true, "Beep when recording starts and ends"),
-      silence_threshold: whole(200, "Loudness (RMS) below which it is silent"),
+      silence_threshold: whole(200, "Loudness (RMS) below which input counts as silence"),
       silence_duration: decimal(3, "Seconds of silence that end a recording"),
     }),
   ),

@@ -92,7 +92,7 @@ export function parseEnvFile(text: string): Map<string, string> {
 
 const SECRET_ENDING = /(_API_KEY|_TOKEN|_SECRET|_KEY)$/;
 
-/** Removes non-ASCII characters that copying from a web page leaves in secrets; returns the changed names. */
+/** Removes non-ASCII characters that copying from a web page leaves in secrets; returns the names of the changed variables. */
 export function cleanSecrets(values: Map<string, string>): string[] {
   const changed: string[] = [];
   for (const [name, value] of values) {
@@ -106,7 +106,7 @@ export function cleanSecrets(values: Map<string, string>): string[] {
   return changed;
 }
 
-/** In quotes when the parser would otherwise truncate, split or unquote the value. */
+/** Quotes a value that would otherwise be cut, split or unquoted when it is read. */
 function quoteForFile(name: string, value: string): string {
   const line = value.replace(/[\r\n]/g, "");
   if (!/[\s#"'\\$]/.test(line) && splitJoinedPairs(`${name}=${line}`).length === 1) return line;
@@ -124,7 +124,7 @@ function splitLines(text: string): string[] {
   return lines.flatMap((line) => (line.trimStart().startsWith("#") ? [line] : splitJoinedPairs(line)));
 }
 
-/** The file's text with NAME set: the last line of that name is replaced and the others removed; without one, a line is appended. */
+/** The file's text with NAME set: the last line of that name is replaced and the others are removed; a new name is appended. */
 export function withEnvValue(text: string, name: string, value: string): string {
   const lines = splitLines(text);
   const at = lines.findLastIndex((line) => lineName(line) === name);

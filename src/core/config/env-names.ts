@@ -134,7 +134,7 @@ export function isSecretEnvName(name: string): boolean {
   return secretNames.has(name) || SECRET_ENDING.test(name);
 }
 
-/** True when `config set NAME` writes to `.env`: for known secrets, names with the suffix of a secret, and SSH settings. */
+/** True when `config set NAME` means the `.env` file: a known secret, a name with the ending of a secret, or an SSH setting. */
 export function belongsInEnvFile(name: string): boolean {
   const upper = name.toUpperCase();
   return isSecretEnvName(upper) || upper.startsWith("TERMINAL_SSH");

@@ -110,7 +110,7 @@ export function orEmpty<T>(field: Field<T>): Field<T | null> {
   return { ...field, types: [...field.types, "empty"], fallback: null };
 }
 
-/** The same key or section, marked: kept for Hermes Agent, no effect here. Every key that is not marked has a reader. */
+/** The same key or section, marked: kept for Hermes Agent, no effect here. Every other key is used by the program. */
 export function accepted<N extends Node>(node: N): N {
   return { ...node, accepted: true };
 }

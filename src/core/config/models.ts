@@ -64,7 +64,7 @@ export const modelKeys = {
     api_key: secret("Key for base_url; provider keys belong in .env"),
     api_mode: choice([...API_MODES, ""], "", "Wire dialect; empty lets the provider decide"),
     context_length: unset(whole(0, "Context window in tokens, when the detected one is wrong", SIZE)),
-    max_tokens: unset(whole(0, "Most tokens of one answer", SIZE)),
+    max_tokens: unset(whole(0, "Maximum tokens of one answer", SIZE)),
     key_env: unset(text("", "Variable that holds the key for base_url")),
     turn_timeout_seconds: unset(decimal(0, "Deadline of a whole turn with its retries and fallbacks; 1800 if unset")),
     first_token_timeout_seconds: unset(decimal(0, "Longest wait for the start of an answer; 180 if unset")),
@@ -103,16 +103,16 @@ export const modelKeys = {
     data_collection: unset(choice(["allow", "deny"], "allow", "Whether hosts may keep the data")),
   }),
   budget: section("Hard spending limits, checked before each call; empty means no limit", {
-    daily_usd: orEmpty(decimal(0, "Most US dollars per calendar day over all sessions")),
-    session_usd: orEmpty(decimal(0, "Most US dollars per session")),
-    job_usd: orEmpty(decimal(0, "Most US dollars per run of a scheduled job")),
+    daily_usd: orEmpty(decimal(0, "Maximum US dollars per calendar day over all sessions")),
+    session_usd: orEmpty(decimal(0, "Maximum US dollars per session")),
+    job_usd: orEmpty(decimal(0, "Maximum US dollars per run of a scheduled job")),
   }),
   prompt_caching: section("Prompt caching", {
     cache_ttl: choice(["5m", "1h"], "5m", "How long Anthropic keeps a cached prefix"),
   }),
   openrouter: section("OpenRouter", {
     response_cache: flag(true, "Let OpenRouter answer repeated requests from its cache"),
-    response_cache_ttl: whole(300, "Seconds that a cached answer lives", { min: 1, max: 86400 }),
+    response_cache_ttl: whole(300, "Seconds that a cached answer is kept", { min: 1, max: 86400 }),
     min_coding_score: decimal(0.65, "Lowest coding score the pareto-code router may pick", { min: 0, max: 1 }),
   }),
   bedrock: accepted(
@@ -139,5 +139,5 @@ export const modelKeys = {
       providers: named("Other lists, by provider id", section("A list", { url: text("", "Where it is") })),
     }),
   ),
-  honcho: accepted(freeMap("Settings handed to the Honcho memory provider")),
+  honcho: accepted(freeMap("Settings passed to the Honcho memory provider")),
 } as const;

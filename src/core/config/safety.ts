@@ -64,9 +64,9 @@ export const safetyKeys = {
   }),
   kanban: accepted(
     section("Task boards", {
-      dispatch_in_gateway: flag(true, "Let the gateway hand out tasks"),
+      dispatch_in_gateway: flag(true, "Let the gateway assign tasks"),
       dispatch_interval_seconds: whole(60, "Seconds between two rounds", { min: 1 }),
-      failure_limit: whole(2, "Failures before a task is set aside", { min: 1 }),
+      failure_limit: whole(2, "Failures before a task is suspended", { min: 1 }),
     }),
   ),
   sessions: section("Stored sessions", {
@@ -77,13 +77,17 @@ export const safetyKeys = {
     ),
     auto_prune: accepted(flag(false, "Delete old sessions")),
     retention_days: accepted(whole(90, "Days that ended sessions are kept", { min: 1 })),
-    vacuum_after_prune: accepted(flag(true, "Give the space back to the disk")),
+    vacuum_after_prune: accepted(flag(true, "Shrink the file to free disk space")),
     min_interval_hours: accepted(whole(24, "Hours between two clean-ups")),
   }),
   logging: accepted(
     section("Log files", {
-      level: choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], "INFO", "Least important entries kept"),
-      max_size_mb: whole(5, "Size at which a new file is begun", { min: 1 }),
+      level: choice(
+        ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
+        "INFO",
+        "Minimum level of entries that are logged",
+      ),
+      max_size_mb: whole(5, "Size at which a new file is started", { min: 1 }),
       backup_count: whole(3, "Older files kept"),
     }),
   ),
@@ -99,9 +103,9 @@ export const safetyKeys = {
 
 /** Keys of older files, converted by config/legacy.ts; listed so that they are not reported as unknown. */
 export const legacyKeys = {
-  max_turns: anyOf<number | undefined>(["whole number"], undefined, "Older place of agent.max_turns"),
-  provider: anyOf<string | undefined>(["text"], undefined, "Older place of model.provider"),
-  base_url: anyOf<string | undefined>(["text"], undefined, "Older place of model.base_url"),
-  context_length: anyOf<number | undefined>(["whole number"], undefined, "Older place of model.context_length"),
+  max_turns: anyOf<number | undefined>(["whole number"], undefined, "Older name of agent.max_turns"),
+  provider: anyOf<string | undefined>(["text"], undefined, "Older name of model.provider"),
+  base_url: anyOf<string | undefined>(["text"], undefined, "Older name of model.base_url"),
+  context_length: anyOf<number | undefined>(["whole number"], undefined, "Older name of model.context_length"),
   smart_model_routing: accepted(freeMap("Accepted from older files; has no effect")),
 } as const;

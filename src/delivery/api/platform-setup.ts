@@ -1,6 +1,6 @@
 // Setting up chat platforms: what each one needs, what is missing, and a trial sign-in.
 
-import { errorMessage } from "../../core/failure.ts";
+import { formatError } from "../../core/failure.ts";
 import type { Platform, PlatformContext } from "../../core/platform.ts";
 import type { PlatformSettings } from "../../core/platform-settings.ts";
 
@@ -81,6 +81,6 @@ export async function checkPlatform(
     await connection.close();
     return { ok: true, account: accountName ?? account };
   } catch (error) {
-    return { ok: false, reason: errorMessage(error) };
+    return { ok: false, reason: formatError(error) };
   }
 }

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
   closeGateways,
-  environment,
   type GatewayFixture,
+  openGatewayFixture,
   type Script,
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
@@ -25,7 +25,7 @@ describe("/background", () => {
       const words = lastWords(request);
       return { text: `done: ${words}`, ...(words === "count the stars" ? { everyMs: 300 } : {}) };
     }) as Script;
-    const w = await environment({ script });
+    const w = await openGatewayFixture({ script });
     w.telegram.say(1, "/background count the stars");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toMatch(/^Started as bg_\d{6}_[0-9a-f]{6}/);
@@ -36,7 +36,7 @@ describe("/background", () => {
   });
 
   it("that cannot be noted does not begin, and takes nobody's place", async () => {
-    const w = await environment({ script: () => text("done") });
+    const w = await openGatewayFixture({ script: () => text("done") });
     const mailbox = w.opened.mailbox as { setMemory: Mailbox["setMemory"] };
     const { setMemory } = mailbox;
     mailbox.setMemory = (platform, key, value) =>
@@ -56,7 +56,7 @@ describe("/background", () => {
       asked += 1;
       return asked === 1 ? hang() : text(`done: ${lastWords(request)}`);
     }) as Script;
-    const w = await environment({ script });
+    const w = await openGatewayFixture({ script });
     w.telegram.say(1, "/bg something long");
     await answered(w, 1);
     await w.telegram.until(() => asked === 1);
@@ -72,7 +72,7 @@ describe("/background", () => {
   });
 
   it("is given up when the program ended under it too often, and says how to ask again", async () => {
-    const w = await environment({ script: () => hang() });
+    const w = await openGatewayFixture({ script: () => hang() });
     w.telegram.say(1, "/bg dig a hole");
     await answered(w, 1);
     for (const _ of [1, 2, 3]) await w.restart();
@@ -83,7 +83,7 @@ describe("/background", () => {
   });
 
   it("does not go on for somebody who is no longer let in", async () => {
-    const w = await environment({ script: () => hang(), env: {} });
+    const w = await openGatewayFixture({ script: () => hang(), env: {} });
     const code = await w.opened.pairing.request("telegram", { id: "1", name: "Ada" });
     await w.opened.pairing.approve("telegram", code ?? "");
     w.telegram.say(1, "/bg work");
@@ -98,7 +98,7 @@ describe("/background", () => {
 
   it("does not send what is protected", async () => {
     const script: Script = (request) => text(`Here.\nMEDIA:${lastWords(request)}`);
-    const w = await environment({ script, env: { TELEGRAM_ALLOWED_USERS: "1", HOME: "/nonexistent" } });
+    const w = await openGatewayFixture({ script, env: { TELEGRAM_ALLOWED_USERS: "1", HOME: "/nonexistent" } });
     const link = join(w.home.path, "notes.txt");
     writeFileSync(join(w.home.path, "auth.json"), '{"secret":1}');
     symlinkSync(join(w.home.path, "auth.json"), link);
@@ -114,7 +114,7 @@ describe("/background", () => {
       if (request.messages.at(-1)?.role === "tool") return text(`told: ${lastWords(request).slice(0, 300)}`);
       return calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-background-test" } }]);
     }) as Script;
-    const w = await environment({ script, choresMs: 50 });
+    const w = await openGatewayFixture({ script, choresMs: 50 });
     w.telegram.say(1, "/bg clean up");
     const asked = () => w.telegram.fromBot(1).find((message) => message.markup.includes("ea:once"));
     await w.telegram.until(() => asked() !== undefined);

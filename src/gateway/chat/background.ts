@@ -5,6 +5,7 @@ import { copyPresence, type Human } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination } from "../../core/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
 import type { BackgroundRequest, BackgroundTasks, GatewayContext } from "../control/gateway-context.ts";
 import { checkAccess } from "../inbound/access.ts";
 import { formatEnd, outgoingAnswer } from "../outbound/answer.ts";
@@ -50,8 +51,7 @@ function newId(now: number): string {
 }
 
 function short(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > TITLE ? `${line.slice(0, TITLE - 1)}…` : line;
+  return oneLine(text, TITLE);
 }
 
 function formatHeader(task: Pick<Kept, "id" | "prompt">): string {

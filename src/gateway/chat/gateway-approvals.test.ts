@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { closeGateways, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import {
-  buttonOf,
   call,
+  findButton,
   GUEST,
   OWNER,
   openUsersFixture,
@@ -39,8 +39,8 @@ describe("an approval question", () => {
       expect(question.text).toContain("rm -rf data");
       expect(question.text.length).toBeLessThan(4_096);
       expect(sentFile(w, OWNER)).toBe(`${long}\n`);
-      expect(buttonOf(question, "once")).not.toBe("");
-      w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+      expect(findButton(question, "once")).not.toBe("");
+      w.telegram.press(OWNER, question, findButton(question, "deny"));
       await resultIn(w, user);
     },
   );
@@ -53,7 +53,7 @@ describe("an approval question", () => {
     const before = w.telegram.fromBot(OWNER).filter(({ id }) => id < question.id);
     const shown = before.map(({ text }) => text.replaceAll(/\s|\(\d\/\d\)/g, "")).join("");
     expect(shown).toContain(long.replaceAll(/\s/g, ""));
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     await resultIn(w, OWNER);
   });
 
@@ -87,8 +87,8 @@ describe("files of a guest's answer", () => {
     expect(sentFile(w, GUEST)).toBe("");
     w.telegram.say(OWNER, words);
     await w.telegram.until(() => sentFile(w, OWNER) === "PEACH");
-    writeFileSync(join(w.place, "mine.txt"), "mine");
-    w.telegram.say(GUEST, `MEDIA:${join(w.place, "mine.txt")}`);
+    writeFileSync(join(w.folder, "mine.txt"), "mine");
+    w.telegram.say(GUEST, `MEDIA:${join(w.folder, "mine.txt")}`);
     await w.telegram.until(() => sentFile(w, GUEST) === "mine");
   });
 });
@@ -123,7 +123,7 @@ describe("Telegram", () => {
 
   it("gives a reason when a file is refused in a form that is not Telegram's", async () => {
     const w = await openUsersFixture();
-    const path = join(w.place, "out.csv");
+    const path = join(w.folder, "out.csv");
     writeFileSync(path, "a,b\n");
     w.telegram.foreign = (method) => (method === "sendDocument" ? { detail: "Not Found" } : null);
     w.telegram.say(OWNER, `MEDIA:${path}`);

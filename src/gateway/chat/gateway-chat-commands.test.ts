@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
   closeGateways,
-  environment,
   type GatewayFixture,
+  openGatewayFixture,
   type Script,
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
@@ -24,7 +24,7 @@ async function order(w: GatewayFixture, words: string): Promise<string> {
 
 describe("/model", () => {
   it("does not take what cannot be opened, and the chat goes on as before", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     const refused = await order(w, "/model nosuch --provider nowhere");
     expect(refused).toContain('Unknown provider "nowhere"');
     expect(refused).toContain("hermes model list");
@@ -38,7 +38,7 @@ describe("/model", () => {
 
 describe("/new", () => {
   it("gives the session its name, before anything is said in it", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     expect(await order(w, "/new Harbour plans")).toBe('New session: "Harbour plans".');
     expect(await order(w, "/title")).toBe("Harbour plans");
     expect(await order(w, "hello")).toBe("You said: hello");
@@ -54,7 +54,7 @@ describe("hooks", () => {
       "hooks/diary/handler.mjs":
         'import { appendFileSync } from "node:fs";\nexport const handle = (event, { session_id }) =>\n  appendFileSync(new URL("diary", import.meta.url), session_id.concat(String.fromCharCode(10)));\n',
     };
-    const w = await environment({ files });
+    const w = await openGatewayFixture({ files });
     await order(w, "hello");
     await order(w, "/new");
     const record = readFileSync(join(w.home.path, "hooks", "diary", "diary"), "utf8")
@@ -66,7 +66,7 @@ describe("hooks", () => {
 
 describe("/help", () => {
   it("is a list for fonts of any width", async () => {
-    const w = await environment({
+    const w = await openGatewayFixture({
       config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n',
     });
     const lines = (await order(w, "/help")).split("\n");
@@ -80,7 +80,7 @@ describe("messages to a busy chat", () => {
   it("are all acknowledged: those that follow soon, in the first one's words", async () => {
     const script = ((request: { messages: readonly { text?: string }[] }) =>
       request.messages.at(-1)?.text === "first" ? hang() : text("done")) as Script;
-    const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });
+    const w = await openGatewayFixture({ script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
     expect(await order(w, "second")).toMatch(/^⏳ Queued: next \(\d+ s so far\)/);

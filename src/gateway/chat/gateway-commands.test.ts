@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeGateways);
@@ -11,7 +11,7 @@ const OWNER = 'gateway:\n  owners: ["telegram:1"]\n';
 
 describe("/cron", () => {
   it("lists and changes the jobs of this chat, and no others", async () => {
-    const w = await environment({ config: OWNER });
+    const w = await openGatewayFixture({ config: OWNER });
     const { actions } = await w.opened.app.cron();
     const elsewhere = actions.create({ schedule: "1h", prompt: "x", deliver: "slack" });
     await expect(elsewhere).rejects.toThrow("slack is not set up here");
@@ -59,7 +59,10 @@ describe("quick commands", () => {
 `;
 
   it("run without the model, stand for others, and are in /help", async () => {
-    const w = await environment({ config, env: { TELEGRAM_ALLOWED_USERS: "1,2", QUICK_TOKEN: "secret-value-12345" } });
+    const w = await openGatewayFixture({
+      config,
+      env: { TELEGRAM_ALLOWED_USERS: "1,2", QUICK_TOKEN: "secret-value-12345" },
+    });
     w.telegram.say(1, "/disk");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toBe("free nothing\n(exit code 3)");
@@ -76,7 +79,7 @@ describe("quick commands", () => {
 
 describe("/topic", () => {
   it("makes the chat a lobby, and its topics sessions of their own", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "/topic");
     await answered(w, 1);
     w.telegram.say(1, "hello");
@@ -97,7 +100,7 @@ describe("/topic", () => {
 
 describe("/update and /restart", () => {
   it("say how, and say when the gateway is back", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "/update");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toContain("npm install -g");
@@ -120,7 +123,7 @@ describe("an edited message", () => {
       text: `re: ${String(request.messages.at(-1)?.text)}`,
       everyMs: 300,
     })) as Script;
-    const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });
+    const w = await openGatewayFixture({ script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
     const second = w.telegram.say(1, "buy milk");
@@ -145,7 +148,7 @@ describe("a background process", () => {
       const args = { command: "sleep 0.5; echo all-built; exit 4", background: true, notify_on_complete: true };
       return calls([{ name: "terminal", args }]);
     }) as Script;
-    const w = await environment({ script, config: "display:\n  background_process_notifications: error\n" });
+    const w = await openGatewayFixture({ script, config: "display:\n  background_process_notifications: error\n" });
     w.telegram.say(1, "build it");
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("It ended:")));
     const shown = texts(w, 1);
@@ -159,7 +162,7 @@ describe("a background process", () => {
 describe("a turn that a restart cut off", () => {
   it("goes on, and the chat is told once", async () => {
     const script = ((_: unknown, index: number) => (index < 2 ? hang() : text("finished"))) as Script;
-    const w = await environment({ script });
+    const w = await openGatewayFixture({ script });
     w.telegram.say(1, "long work");
     await w.llm.arrived(1);
     await w.gateway.stop(50);
@@ -175,7 +178,7 @@ describe("a turn that a restart cut off", () => {
 
 describe("keys", () => {
   it("that change in .env serve the next turn, and home channels at once", async () => {
-    const w = await environment({
+    const w = await openGatewayFixture({
       files: { ".env": "MODEL_KEY=first-key-12345678\n" },
       env: { TELEGRAM_ALLOWED_USERS: "1" },
       config: 'gateway:\n  owners: ["telegram:9"]\n',
@@ -227,7 +230,7 @@ export function register(ctx) {
   };
 
   it("may drop and reword messages, and hear of new sessions", async () => {
-    const w = await environment({ files, config: "plugins:\n  enabled: [doorman]\n" });
+    const w = await openGatewayFixture({ files, config: "plugins:\n  enabled: [doorman]\n" });
     w.telegram.say(1, "spam");
     w.telegram.say(1, "!help me");
     await answered(w, 1);
@@ -242,7 +245,7 @@ export function register(ctx) {
 
 describe("/start", () => {
   it("greets, and names the home channel where none is set", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "/start");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toContain("/help");
@@ -257,7 +260,7 @@ describe("/start", () => {
 
 describe("Telegram's menu", () => {
   it("shows the commands of chats, and is set anew only when they change", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     const menus = () => w.telegram.calls.filter((call) => call.method === "setMyCommands");
     await w.telegram.until(() => menus().length === 1);
     const [menu] = menus().map((call) => call.params.commands as readonly { command: string }[]);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeGateways);
@@ -14,7 +14,7 @@ describe("while a turn runs", () => {
   });
 
   it("queues, acknowledges, and answers in order", async () => {
-    const w = await environment({ script: slow as Script, config: "display:\n  busy_input_mode: queue\n" });
+    const w = await openGatewayFixture({ script: slow as Script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
     w.telegram.say(1, "second");
@@ -27,7 +27,7 @@ describe("while a turn runs", () => {
   it("interrupts for a newer message and stops on /stop", async () => {
     const isLong = (request: { messages: readonly { text?: string }[] }) =>
       /^(more )?long work$/.test(String(request.messages.at(-1)?.text));
-    const w = await environment({ script: ((request) => (isLong(request) ? hang() : text("quick"))) as Script });
+    const w = await openGatewayFixture({ script: ((request) => (isLong(request) ? hang() : text("quick"))) as Script });
     w.telegram.say(1, "long work");
     await w.llm.arrived(1);
     w.telegram.say(1, "rather this");
@@ -47,7 +47,7 @@ describe("while a turn runs", () => {
       if (last?.role === "tool") return text("finished");
       return last?.text === "clean up" ? command : text("hi");
     };
-    const w = await environment({ script, choresMs: 50 });
+    const w = await openGatewayFixture({ script, choresMs: 50 });
     w.telegram.say(1, "hello");
     await w.telegram.until(() => texts(w, 1).includes("hi"));
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -62,7 +62,7 @@ describe("while a turn runs", () => {
 
   it("asks for approval with buttons, and the press decides", async () => {
     const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
-    const w = await environment({ script: [command, text("finished")] });
+    const w = await openGatewayFixture({ script: [command, text("finished")] });
     w.telegram.say(1, "clean up");
     await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.markup.includes("ea:deny")));
     const question = w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
@@ -81,7 +81,7 @@ describe("what a chat sees meanwhile", () => {
   it("shows the answer as it grows and ends in the same message", async () => {
     const words = "word ".repeat(40).trim();
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 10\n";
-    const w = await environment({ script: () => ({ text: words, everyMs: 30 }), config });
+    const w = await openGatewayFixture({ script: () => ({ text: words, everyMs: 30 }), config });
     w.telegram.say(1, "tell me");
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.endsWith("▉")));
     await w.telegram.until(() => texts(w, 1).includes(words));
@@ -94,7 +94,7 @@ describe("what a chat sees meanwhile", () => {
   it("ends an answer that has grown for long as a new message, which is heard", async () => {
     const words = "word ".repeat(120).trim();
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  fresh_final_after_seconds: 0.1\n";
-    const w = await environment({ script: () => ({ text: words, everyMs: 60 }), config });
+    const w = await openGatewayFixture({ script: () => ({ text: words, everyMs: 60 }), config });
     w.telegram.say(1, "tell me");
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.endsWith("▉")));
     await w.telegram.until(() => texts(w, 1).includes(words));
@@ -106,7 +106,7 @@ describe("what a chat sees meanwhile", () => {
     const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 4\n";
     const script: Script = ({ messages }) =>
       messages.at(-1)?.text === "tell me" ? { text: "Once upon a time", hang: "after_text" } : text("Stopped it.");
-    const w = await environment({ script, config });
+    const w = await openGatewayFixture({ script, config });
     w.telegram.say(1, "tell me");
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.endsWith("▉")));
     w.telegram.say(1, "no, something else");
@@ -121,7 +121,7 @@ describe("what a chat sees meanwhile", () => {
       if (messages.at(-1)?.role === "tool") return text("And this is the whole answer.");
       return { text: "I look into the file first.", calls: [{ name: "read_file", args: { path: "nothing.txt" } }] };
     };
-    const w = await environment({ script, config, telegram: { sendMs: 700 } });
+    const w = await openGatewayFixture({ script, config, telegram: { sendMs: 700 } });
     w.telegram.say(1, "tell me");
     await w.telegram.until(() => texts(w, 1).includes("And this is the whole answer."));
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -135,7 +135,7 @@ describe("what a chat sees meanwhile", () => {
       if (request.messages.at(-1)?.role === "tool") return text("Hello");
       return calls([{ name: "terminal", args: { command: "sleep 2" } }]);
     };
-    const w = await environment({ script: script as Script, config: "display:\n  busy_input_mode: steer\n" });
+    const w = await openGatewayFixture({ script: script as Script, config: "display:\n  busy_input_mode: steer\n" });
     w.telegram.say(1, "greet me");
     await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.startsWith("🔧 terminal")));
     w.telegram.say(1, "in French");
@@ -149,7 +149,7 @@ describe("what a chat sees meanwhile", () => {
       request.messages.at(-1)?.role === "tool"
         ? text(`Chosen: ${String(request.messages.at(-1)?.text)}`)
         : calls([{ name: "clarify", args: { question: "Which one?", choices: ["red", "blue"] } }]);
-    const w = await environment({ script: script as Script });
+    const w = await openGatewayFixture({ script: script as Script });
     w.telegram.say(1, "paint it");
     await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.markup.includes("cl:")));
     const question = w.telegram.fromBot(1).find((message) => message.markup.includes("cl:"));
@@ -170,7 +170,7 @@ describe("a long turn", () => {
 export const handle = (event, { iteration, tool_names }) =>
   appendFileSync(new URL("log", import.meta.url), [event, iteration, tool_names].join(" "));
 `;
-    const w = await environment({
+    const w = await openGatewayFixture({
       script: slow as Script,
       config: "agent:\n  gateway_notify_interval: 1\n  gateway_timeout_warning: 2\n",
       files: {
@@ -192,7 +192,7 @@ export const handle = (event, { iteration, tool_names }) =>
       request.messages.at(-1)?.role === "tool"
         ? text("done", { reasoning: "It is\nfinished.", usage: { input: 12_800, output: 1 } })
         : calls([{ name: "terminal", args: { command: "true" } }]);
-    const w = await environment({ script: script as Script, config });
+    const w = await openGatewayFixture({ script: script as Script, config });
     w.telegram.say(1, "go");
     await w.telegram.until(() => texts(w, 1).length === 1);
     expect(texts(w, 1)[0]).toBe("💭\nIt is\nfinished.\n\ndone\n\ntest-model · 10 %");
@@ -207,7 +207,7 @@ describe("a session with a running process", () => {
       if (last?.role === "tool" || last?.text !== "serve") return text(`seen ${request.messages.length}`);
       return calls([{ name: "terminal", args: { command: "sleep 30", background: true } }]);
     };
-    const w = await environment({
+    const w = await openGatewayFixture({
       script: script as Script,
       config: "session_reset:\n  mode: idle\n  idle_minutes: 1\n",
     });

@@ -2,7 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { answered, closeGateways, environment, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
+import {
+  answered,
+  closeGateways,
+  type GatewayFixture,
+  openGatewayFixture,
+  texts,
+} from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 import type { CommandContext } from "../../core/command.ts";
 import { absentHuman } from "../../core/human.ts";
@@ -23,7 +29,7 @@ async function talkInTerminal(w: GatewayFixture) {
 }
 
 it("goes on in the home channel with everything that was said", async () => {
-  const w = await environment({
+  const w = await openGatewayFixture({
     script: (request) => text(JSON.stringify(request.messages).includes("417") ? "I know 417." : "Nothing known."),
     env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_HOME_CHANNEL: "1" },
   });
@@ -40,7 +46,7 @@ it("goes on in the home channel with everything that was said", async () => {
 });
 
 it("says why it cannot be handed over", async () => {
-  const w = await environment();
+  const w = await openGatewayFixture();
   const terminal = await talkInTerminal(w);
   expect(await terminal.handoff("telegram")).toContain("telegram has no home channel");
   expect(await terminal.handoff("smoke-signals")).toContain('There is no platform "smoke-signals"');
@@ -49,7 +55,7 @@ it("says why it cannot be handed over", async () => {
 });
 
 it("can be asked for again when the gateway died while it took the session", async () => {
-  const w = await environment();
+  const w = await openGatewayFixture();
   const { store, handoffs } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "cli" });
   await store.appendMessage(id, { role: "user", content: "hello" });

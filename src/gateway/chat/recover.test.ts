@@ -1,6 +1,6 @@
 // What a crash left of a turn, read from the log.
 import { afterEach, expect, it } from "vitest";
-import { closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import { mirror } from "../../delivery/api/mirror.ts";
@@ -9,7 +9,7 @@ import { recover } from "./recover.ts";
 afterEach(closeGateways);
 
 it("takes no message from elsewhere for the answer", async () => {
-  const w = await environment();
+  const w = await openGatewayFixture();
   const { store } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "telegram" });
   const row = { state: "running", sessionId: id, logAfter: 0 } as InboxRow;
@@ -28,7 +28,7 @@ it("takes no half answer for the answer", async () => {
     asked += 1;
     return asked === 1 ? { text: "The beginning of a long", hang: "after_text" } : text("The whole answer.");
   };
-  const w = await environment({ script });
+  const w = await openGatewayFixture({ script });
   w.telegram.say(1, "tell me");
   await w.telegram.until(() => asked === 1);
   await new Promise((resolve) => setTimeout(resolve, 300));

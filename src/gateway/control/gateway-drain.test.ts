@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
   closeGateways,
-  environment,
   type GatewayFixture,
+  openGatewayFixture,
   type Script,
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
@@ -32,7 +32,7 @@ function removing(request: Request): ReturnType<typeof text> {
 
 describe("a stop while a person is asked", { timeout: 60_000 }, () => {
   it("leaves the turn at once; after the start it goes on and asks again", async () => {
-    const w = await environment({ script: removing as Script });
+    const w = await openGatewayFixture({ script: removing as Script });
     w.telegram.say(1, "remove it");
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
@@ -54,7 +54,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
       if (request.messages.at(-1)?.text === "remove it") await gate;
       return removing(request);
     }) as Script;
-    const w = await environment({ script });
+    const w = await openGatewayFixture({ script });
     w.telegram.say(1, "remove it");
     await w.llm.arrived(1);
     const restarting = w.restart(DRAIN_MS);
@@ -67,7 +67,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
   });
 
   it("leaves a task beside the chat in the same way", async () => {
-    const w = await environment({ script: removing as Script });
+    const w = await openGatewayFixture({ script: removing as Script });
     w.telegram.say(1, "/background remove it");
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
@@ -81,7 +81,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
   it("is not what a newer message does, but that is no denial either", async () => {
     const script = ((request: Request) =>
       request.messages.at(-1)?.text?.endsWith("never mind") ? text("Fine.") : removing(request)) as Script;
-    const w = await environment({ script });
+    const w = await openGatewayFixture({ script });
     w.telegram.say(1, "remove it");
     await w.telegram.until(() => asked(w).length === 1);
     w.telegram.say(1, "never mind");

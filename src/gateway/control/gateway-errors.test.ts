@@ -1,6 +1,6 @@
 // Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
 import { Topics } from "../inbound/topics.ts";
 
@@ -8,7 +8,7 @@ afterEach(closeGateways);
 
 describe("trouble on the line", () => {
   it("honours flood control and sends each message once", async () => {
-    const w = await environment({ telegram: { flood: { every: 2, retryAfter: 1 } } });
+    const w = await openGatewayFixture({ telegram: { flood: { every: 2, retryAfter: 1 } } });
     for (const word of ["a", "b", "c"]) w.telegram.say(2, word);
     w.telegram.say(1, "x");
     await answered(w, 1);
@@ -17,7 +17,7 @@ describe("trouble on the line", () => {
   });
 
   it("finds a message whose answer was lost instead of sending it twice", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "warm up");
     await answered(w, 1);
     w.telegram.cutAfterSend = 1;
@@ -29,7 +29,7 @@ describe("trouble on the line", () => {
   });
 
   it("loses no message on its way when only the poll's connection breaks", async () => {
-    const w = await environment({ telegram: { sendMs: 1_500 }, env: { TELEGRAM_ALLOW_ALL_USERS: "true" } });
+    const w = await openGatewayFixture({ telegram: { sendMs: 1_500 }, env: { TELEGRAM_ALLOW_ALL_USERS: "true" } });
     const people = Array.from({ length: 8 }, (_, index) => 100 + index);
     for (const person of people) w.telegram.say(person, "hello");
     const sends = () => w.telegram.calls.filter(({ method }) => method === "sendMessage").length;
@@ -46,7 +46,7 @@ describe("trouble on the line", () => {
   it.each(["half_open", "stall", "conflict", "error"] as const)(
     "heals after %s and never calls deafness ok",
     async (fault) => {
-      const w = await environment();
+      const w = await openGatewayFixture();
       w.telegram.say(1, "before");
       await answered(w, 1);
       w.telegram.fault = fault;
@@ -68,7 +68,9 @@ describe("trouble on the line", () => {
 
 describe("a restart", () => {
   it("goes on with the same session and drains before it stops", async () => {
-    const w = await environment({ script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }) });
+    const w = await openGatewayFixture({
+      script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }),
+    });
     w.telegram.say(1, "one");
     await w.llm.arrived(1);
     await w.restart();
@@ -81,7 +83,7 @@ describe("a restart", () => {
 
 describe("trouble with the disk", () => {
   it("holds a chat up until its answer can be kept, and keeps the order", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     const mailbox = w.opened.mailbox as { finish: Mailbox["finish"] };
     const { finish } = mailbox;
     const refused = () => w.log.filter((line) => line.includes("the disk is full")).length;
@@ -101,7 +103,7 @@ describe("trouble with the disk", () => {
   it("costs words in between, and no message that waits", async () => {
     const script: Script = (request) => ({ text: `seen ${String(request.messages.at(-1)?.text)}`, everyMs: 400 });
     const config = "display:\n  busy_input_mode: queue\nagent:\n  gateway_notify_interval: 1\n";
-    const w = await environment({ script, config });
+    const w = await openGatewayFixture({ script, config });
     const mailbox = w.opened.mailbox as { enqueue: Mailbox["enqueue"] };
     const { enqueue } = mailbox;
     const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
@@ -117,7 +119,7 @@ describe("trouble with the disk", () => {
   });
 
   it("does not send a message again whose end could not be noted", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     const mailbox = w.opened.mailbox as { sent: Mailbox["sent"] };
     const { sent } = mailbox;
     mailbox.sent = () => Promise.reject(new Error("the disk is full"));
@@ -131,7 +133,7 @@ describe("trouble with the disk", () => {
 
   it("with the list of paired people keeps out strangers only, without a word", async () => {
     const files = { "platforms/pairing/telegram-approved.json": "{", "platforms/pairing/_rate_limits.json": "{" };
-    const w = await environment({
+    const w = await openGatewayFixture({
       files,
       env: { TELEGRAM_ALLOWED_USERS: "1" },
       config: "unauthorized_dm_behavior: pair\n",

@@ -4,8 +4,8 @@ import { queryObjects } from "node:v8";
 import { afterEach, expect, it } from "vitest";
 import {
   closeGateways,
-  environment,
   type GatewayFixture,
+  openGatewayFixture,
   type Script,
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
@@ -45,7 +45,7 @@ function counts(): { [what: string]: number } {
 it.skipIf(queryObjects === undefined)(
   "keeps as many promises, timers and descriptors after many turns as after few",
   async () => {
-    const w = await environment({ script });
+    const w = await openGatewayFixture({ script });
     await talk(w, 4);
     const few = counts();
     await talk(w, 12);

@@ -7,8 +7,8 @@ import { freePort } from "../../../test/kit/free-port.ts";
 import {
   answered,
   closeGateways,
-  environment,
   type GatewayFixture,
+  openGatewayFixture,
   type Script,
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
@@ -31,7 +31,7 @@ describe("a chat that grew too large", () => {
       turns += 1;
       return text(`answer ${turns}. ${long}`, { usage: { input: turns === 3 ? tokens : 2_000, output: 10 } });
     }) as Script;
-    const w = await environment({ script, config: `${settings}${more}` });
+    const w = await openGatewayFixture({ script, config: `${settings}${more}` });
     for (let turn = 1; turn <= 3; turn++) {
       w.telegram.say(1, `question ${turn}. ${long}`);
       await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith(`answer ${turn}.`)));
@@ -77,7 +77,7 @@ describe("a chat that grew too large", () => {
       asked += 1;
       return asked === 1 ? hang() : text(`resumed: ${words}`);
     };
-    const w = await environment({ script, config: settings });
+    const w = await openGatewayFixture({ script, config: settings });
     for (const turn of [1, 2, 3]) {
       w.telegram.say(1, `question ${turn}. ${long}`);
       await answered(w, 1, turn);
@@ -122,7 +122,7 @@ describe("programs that write by webhook", () => {
       WEBHOOK_ENABLED: "true",
       WEBHOOK_PORT: String(port),
     };
-    const w = await environment({ config, env, ...(script ? { script } : {}) });
+    const w = await openGatewayFixture({ config, env, ...(script ? { script } : {}) });
     const state = async () => (await w.gateway.status()).platforms.find(({ name }) => name === "webhook")?.state;
     await expect.poll(state, { timeout: 10_000 }).toBe("ok");
     return { w, port };
@@ -176,7 +176,7 @@ describe("programs that write by webhook", () => {
 describe("Telegram by webhook", () => {
   it("calls itself ok only while Telegram's deliveries arrive, and sets itself up again", async () => {
     const port = await freePort();
-    const w = await environment({
+    const w = await openGatewayFixture({
       env: {
         TELEGRAM_ALLOWED_USERS: "1",
         TELEGRAM_WEBHOOK_URL: "https://bot.example/telegram",
@@ -204,7 +204,7 @@ describe("Telegram by webhook", () => {
 
 describe("what concerns everybody", () => {
   it("is changed by the owner only, wherever they write", async () => {
-    const w = await environment({
+    const w = await openGatewayFixture({
       env: { TELEGRAM_ALLOWED_USERS: "1,2" },
       config: 'gateway:\n  owners: ["telegram:1"]\n',
     });

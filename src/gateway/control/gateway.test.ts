@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { tempHome } from "../../../test/kit/temp-home.ts";
 import { calls, text } from "../../../test/servers/fake-llm.ts";
 
@@ -10,7 +10,7 @@ afterEach(closeGateways);
 
 describe("a private chat", () => {
   it("answers, remembers the session, and confirms updates only after they are kept", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "hello");
     await answered(w, 1);
     expect(texts(w, 1)).toEqual(["You said: hello"]);
@@ -25,7 +25,7 @@ describe("a private chat", () => {
   });
 
   it("handles a message once, however often it is delivered", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "one");
     await answered(w, 1);
     const rows = await w.opened.mailbox.accept("telegram", [
@@ -42,7 +42,7 @@ describe("a private chat", () => {
 
   it("formats Markdown, splits long answers and keeps code blocks whole", async () => {
     const code = `\`\`\`ts\n${"const line = 1;\n".repeat(400)}\`\`\``;
-    const w = await environment({
+    const w = await openGatewayFixture({
       script: (request) => text(request.messages.at(-1)?.text === "b" ? code : "**bold** and `code <1>`"),
     });
     w.telegram.say(1, "a");
@@ -63,7 +63,7 @@ describe("a private chat", () => {
     const home = tempHome();
     const path = join(home.path, "report.pdf");
     writeFileSync(path, "PDF");
-    const w = await environment({ script: [text(`Here it is.\nMEDIA:${path}`)] });
+    const w = await openGatewayFixture({ script: [text(`Here it is.\nMEDIA:${path}`)] });
     w.telegram.say(1, "send it");
     await answered(w, 1, 2);
     expect(w.telegram.fromBot(1).map(({ kind, text: words }) => [kind, words])).toEqual([
@@ -74,7 +74,7 @@ describe("a private chat", () => {
   });
 
   it("gives the model a file that a person sent", async () => {
-    const w = await environment({ script: (request) => text(JSON.stringify(request.messages.at(-1)?.text)) });
+    const w = await openGatewayFixture({ script: (request) => text(JSON.stringify(request.messages.at(-1)?.text)) });
     w.telegram.files.set("F1", Buffer.from("name,age\nada,36\n"));
     const document = {
       file_id: "F1",
@@ -93,7 +93,7 @@ describe("a private chat", () => {
 
 describe("who may write", () => {
   it("ignores strangers where a list exists, and pairs them where none does", async () => {
-    const w = await environment({ env: {} });
+    const w = await openGatewayFixture({ env: {} });
     w.telegram.say(7, "hi");
     await answered(w, 7);
     const code = /approve telegram ([A-Z2-9]{8})/.exec(texts(w, 7)[0] ?? "")?.[1] ?? "";
@@ -103,7 +103,7 @@ describe("who may write", () => {
     w.telegram.say(7, "now");
     await answered(w, 7, 2);
     expect(texts(w, 7)[1]).toBe("You said: now");
-    const strict = await environment();
+    const strict = await openGatewayFixture();
     strict.telegram.say(99, "hi");
     strict.telegram.say(1, "hi");
     await answered(strict, 1);
@@ -120,7 +120,7 @@ describe("who may write", () => {
       if (last.startsWith("search")) return calls([{ name: "session_search", args: { query: "vault" } }]);
       return text(`done ${index}: ${last.slice(0, 400)}`);
     };
-    const w = await environment({ script: script as Script });
+    const w = await openGatewayFixture({ script: script as Script });
     w.telegram.say(1, "remember the vault");
     await answered(w, 1);
     w.telegram.say(2, "search my past");
@@ -137,7 +137,7 @@ describe("who may write", () => {
 
 describe("a session that ends by itself", () => {
   it("says so, and starts without the old messages", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "yesterday's topic");
     await answered(w, 1);
     await w.gateway.stop(1_000);
@@ -156,7 +156,7 @@ describe("a session that ends by itself", () => {
 
 describe("commands", () => {
   it("starts a new session, tells who you are, and knows its own commands", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "hello");
     await answered(w, 1);
     w.telegram.say(1, "/new");
@@ -183,7 +183,7 @@ describe("commands", () => {
 
 describe("groups", () => {
   it("answers when addressed, in the topic, quoting the question, one session per person", async () => {
-    const w = await environment({ env: { TELEGRAM_ALLOWED_USERS: "1,2", TELEGRAM_REQUIRE_MENTION: "true" } });
+    const w = await openGatewayFixture({ env: { TELEGRAM_ALLOWED_USERS: "1,2", TELEGRAM_REQUIRE_MENTION: "true" } });
     const chat = { id: -1001, type: "supergroup", title: "Team", is_forum: true };
     const topic = { message_thread_id: 5, is_topic_message: true };
     w.telegram.say(1, "just talking", { chat, extra: topic });
@@ -202,7 +202,7 @@ describe("hooks", () => {
   it("tells a handler of events and lets it deny a command", async () => {
     const home = tempHome();
     const out = join(home.path, "seen.txt");
-    const w = await environment();
+    const w = await openGatewayFixture();
     const folder = join(w.home.path, "hooks", "watch");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "HOOK.yaml"), "name: watch\nevents: [agent:end, 'command:*']\n");

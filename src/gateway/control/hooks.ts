@@ -61,10 +61,6 @@ export class GatewayHooks {
     return new GatewayHooks(hooks, report);
   }
 
-  get names(): readonly string[] {
-    return this.#hooks.map((hook) => hook.name);
-  }
-
   /** The results of the handlers. A handler that fails or hangs is reported and ignored. */
   async run(event: string, context: HookContext): Promise<readonly unknown[]> {
     const answers: unknown[] = [];

@@ -1,6 +1,6 @@
 // A platform that goes deaf is told of by another one, once, and so is its return.
 import { afterEach, expect, it } from "vitest";
-import { answered, closeGateways, environment, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, openGatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
 import { OutageAlert } from "./outage-alert.ts";
 import type { LinkState } from "./platform-link.ts";
@@ -15,7 +15,7 @@ afterEach(async () => {
 it("is paused and resumed by the owner from another platform", async () => {
   const other = await startFakeDiscord();
   discord = other;
-  const w = await environment({
+  const w = await openGatewayFixture({
     config: 'gateway:\n  owners: ["telegram:1"]\n',
     env: { TELEGRAM_ALLOWED_USERS: "1,2", DISCORD_BOT_TOKEN: other.token, DISCORD_API_ROOT: other.url },
   });
@@ -39,7 +39,7 @@ it("is paused and resumed by the owner from another platform", async () => {
 it("says on Discord that Telegram is deaf, and that it hears again", async () => {
   const other = await startFakeDiscord();
   discord = other;
-  const w = await environment({
+  const w = await openGatewayFixture({
     env: {
       TELEGRAM_ALLOWED_USERS: "1",
       DISCORD_BOT_TOKEN: other.token,

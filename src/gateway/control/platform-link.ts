@@ -1,7 +1,7 @@
 // Keeps one platform connected: connects, watches its health, and reconnects when it stays unreachable.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorMessage, UserError } from "../../core/failure.ts";
+import { formatError, UserError } from "../../core/failure.ts";
 import type {
   HealthState,
   Platform,
@@ -179,7 +179,7 @@ export class PlatformLink {
       this.#set("ok", this.#rebuilds > 0 ? this.#reason : null);
       return true;
     } catch (error) {
-      const reason = errorMessage(error);
+      const reason = formatError(error);
       // Closes a connection that opens after the time-out.
       connecting.then(
         (connection) => connection.close(),

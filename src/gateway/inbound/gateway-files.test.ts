@@ -4,7 +4,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeGateways, environment, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
+import {
+  answered,
+  closeGateways,
+  type GatewayFixture,
+  openGatewayFixture,
+  texts,
+} from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 
 const servers: Server[] = [];
@@ -57,7 +63,7 @@ describe("a voice note", () => {
     const audio = await audioServer("call the plumber");
     const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n    model: whisper-test\n`;
     const env = { TELEGRAM_ALLOWED_USERS: "1", VOICE_TOOLS_OPENAI_KEY: "voice-key-123456", OPENAI_API_KEY: "sk-other" };
-    const w = await environment({ script: repeat, config, env });
+    const w = await openGatewayFixture({ script: repeat, config, env });
     voiceNote(w, 1);
     await answered(w, 1);
     expect(texts(w, 1)).toHaveLength(1);
@@ -68,7 +74,7 @@ describe("a voice note", () => {
   });
 
   it("is written down by a program of this machine", async () => {
-    const w = await environment({
+    const w = await openGatewayFixture({
       script: repeat,
       env: {
         TELEGRAM_ALLOWED_USERS: "1",
@@ -81,7 +87,7 @@ describe("a voice note", () => {
   });
 
   it("is owned up to when nothing can listen, to the model and to the person", async () => {
-    const w = await environment({ script: repeat, config: "stt:\n  provider: groq\n" });
+    const w = await openGatewayFixture({ script: repeat, config: "stt:\n  provider: groq\n" });
     voiceNote(w, 1);
     await answered(w, 1, 2);
     expect(texts(w, 1)[0]).toMatch(/^🎤 Recordings cannot be transcribed here: .*groq/);
@@ -91,7 +97,7 @@ describe("a voice note", () => {
   it("that the service refuses is reported, without the key", async () => {
     const audio = await audioServer("no", 500);
     const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n`;
-    const w = await environment({ script: repeat, config });
+    const w = await openGatewayFixture({ script: repeat, config });
     voiceNote(w, 1);
     await answered(w, 1, 2);
     expect(texts(w, 1)[0]).toContain("could not be transcribed: OpenAI answered 500");
@@ -103,7 +109,7 @@ describe("spoken answers", () => {
   it("come where the chat asked for them", async () => {
     const audio = await audioServer("hello there");
     const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\ntts:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n`;
-    const w = await environment({ script: () => text("**Good** morning"), config });
+    const w = await openGatewayFixture({ script: () => text("**Good** morning"), config });
     w.telegram.say(1, "/voice on");
     await answered(w, 1);
     w.telegram.say(1, "text stays text");
@@ -120,7 +126,7 @@ describe("spoken answers", () => {
   });
 
   it("are refused plainly where nothing can speak", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.say(1, "/voice tts");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toContain("Speech is not available");
@@ -135,7 +141,7 @@ function photo(w: GatewayFixture, user: number): void {
 
 describe("a picture", () => {
   it("goes to a model that sees as it is", async () => {
-    const w = await environment({ script: () => text("A dot.") });
+    const w = await openGatewayFixture({ script: () => text("A dot.") });
     photo(w, 1);
     await answered(w, 1);
     const sent = JSON.stringify(w.llm.requests[0]?.body);
@@ -146,7 +152,7 @@ describe("a picture", () => {
   it("is described for a model that does not see", async () => {
     const script = (request: { body: unknown; tools: readonly unknown[] }) =>
       text(JSON.stringify(request.body).includes("image_url") ? "One red dot." : "Thanks for the description.");
-    const w = await environment({ script: script as never, config: "agent:\n  image_input_mode: text\n" });
+    const w = await openGatewayFixture({ script: script as never, config: "agent:\n  image_input_mode: text\n" });
     photo(w, 1);
     await answered(w, 1);
     expect(texts(w, 1)).toEqual(["Thanks for the description."]);
@@ -166,7 +172,7 @@ describe("an album", () => {
   const pictures = (body: unknown) => JSON.stringify(body).split("data:image/png").length - 1;
 
   it("is one message, and what follows it comes after it", async () => {
-    const w = await environment({ script: () => text("Seen."), config: "display:\n  busy_input_mode: queue\n" });
+    const w = await openGatewayFixture({ script: () => text("Seen."), config: "display:\n  busy_input_mode: queue\n" });
     piece(w, "A1", "which is best?");
     piece(w, "A2");
     piece(w, "A3");
@@ -179,7 +185,7 @@ describe("an album", () => {
   });
 
   it("is one message after a restart too", async () => {
-    const w = await environment({ script: () => text("Seen.") });
+    const w = await openGatewayFixture({ script: () => text("Seen.") });
     piece(w, "A1", "which is best?");
     piece(w, "A2");
     await w.telegram.until(() => w.telegram.unconfirmed === 0);
@@ -194,7 +200,7 @@ describe("an album", () => {
 
 describe("a file that waited for the gateway's start", () => {
   it("is fetched when the platform is connected", async () => {
-    const w = await environment({ script: repeat });
+    const w = await openGatewayFixture({ script: repeat });
     w.telegram.files.set("D1", Buffer.from("one,two"));
     const attachments = [{ kind: "document" as const, name: "numbers.csv", ref: "D1", bytes: 7 }];
     const source = { platform: "telegram", chatId: "1", chatKind: "dm" as const, userId: "1" };
@@ -211,7 +217,7 @@ describe("a file that waited for the gateway's start", () => {
 
 describe("a file", () => {
   it("that does not come is not waited for after /stop", async () => {
-    const w = await environment();
+    const w = await openGatewayFixture();
     w.telegram.files.set("D1", "stalled");
     const document = { file_id: "D1", file_unique_id: "u", file_name: "notes.txt", mime_type: "text/plain" };
     w.telegram.say(1, "", { extra: { document, text: undefined, caption: "read this" } });
@@ -224,7 +230,9 @@ describe("a file", () => {
 
 describe("an answer with files", () => {
   it("says when a file cannot be sent", async () => {
-    const w = await environment({ script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`) });
+    const w = await openGatewayFixture({
+      script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`),
+    });
     const path = join(w.home.path, "report.pdf");
     writeFileSync(path, "x");
     const why = `Request Entity Too Large for ${w.telegram.token}`;
@@ -236,7 +244,7 @@ describe("an answer with files", () => {
   });
 
   it("does not send what is protected, whatever the path says", async () => {
-    const w = await environment({
+    const w = await openGatewayFixture({
       script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`),
       env: { TELEGRAM_ALLOWED_USERS: "1", HOME: "/nonexistent" },
     });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { answered, closeGateways, texts } from "../../../test/kit/gateway-fixture.ts";
 import {
-  buttonOf,
   call,
+  findButton,
   GROUP,
   GUEST,
   IN_TOPIC,
@@ -29,7 +29,7 @@ afterEach(async () => {
 const configOf = (w: UsersFixture) => readFileSync(join(w.home.path, "config.yaml"), "utf8");
 
 function withData(w: UsersFixture): string {
-  const data = join(w.place, "data");
+  const data = join(w.folder, "data");
   mkdirSync(data);
   writeFileSync(join(data, "keep.txt"), "keep");
   return data;
@@ -94,7 +94,7 @@ describe("a guest's command that needs approval", () => {
     expect(w.telegram.fromBot(GUEST).some(({ markup }) => markup.includes("ea:"))).toBe(false);
     await w.telegram.until(() => texts(w, GUEST).some((shown) => shown.includes("owner was asked")));
     expect(existsSync(data)).toBe(true);
-    w.telegram.press(OWNER, question, buttonOf(question, "once"));
+    w.telegram.press(OWNER, question, findButton(question, "once"));
     await resultIn(w, GUEST);
     expect(existsSync(data)).toBe(false);
   });
@@ -104,7 +104,7 @@ describe("a guest's command that needs approval", () => {
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     expect(await resultIn(w, GUEST)).toContain("denied it");
     expect(existsSync(data)).toBe(true);
   });
@@ -137,13 +137,13 @@ describe("a guest's command that needs approval", () => {
     const without = await openUsersFixture({ owners: false });
     without.telegram.say(GUEST, run(`rm -rf ${withData(without)}`));
     expect(await resultIn(without, GUEST)).toContain("no owner");
-    expect(existsSync(join(without.place, "data"))).toBe(true);
+    expect(existsSync(join(without.folder, "data"))).toBe(true);
     const w = await openUsersFixture();
     w.telegram.refuse = (_, chatId) =>
       chatId === String(OWNER) ? [403, "Forbidden: bot can't initiate conversation with a user"] : null;
     w.telegram.say(GUEST, run(`rm -rf ${withData(w)}`));
     expect(await resultIn(w, GUEST)).toContain("owner could not be reached");
-    expect(existsSync(join(w.place, "data"))).toBe(true);
+    expect(existsSync(join(w.folder, "data"))).toBe(true);
   });
 
   it("cannot be pressed by anybody else, and they are told that it is not theirs", async () => {
@@ -151,8 +151,8 @@ describe("a guest's command that needs approval", () => {
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
-    for (const user of [GUEST, OTHER]) w.telegram.press(user, question, buttonOf(question, "always"));
-    w.telegram.press(STRANGER, question, buttonOf(question, "once"));
+    for (const user of [GUEST, OTHER]) w.telegram.press(user, question, findButton(question, "always"));
+    w.telegram.press(STRANGER, question, findButton(question, "once"));
     await w.telegram.until(() => w.telegram.answers.length === 3);
     expect(w.telegram.answers.filter((told) => told === "This question is not yours to answer.")).toHaveLength(2);
     expect(existsSync(data)).toBe(true);
@@ -164,20 +164,20 @@ describe("a guest's command that needs approval", () => {
     const data = withData(w);
     w.telegram.say(OWNER, `@hermes_bot ${run(`rm -rf ${data}`)}`, IN_TOPIC);
     const question = await questionIn(w, TOPIC.chat.id);
-    w.telegram.press(GUEST, question, buttonOf(question, "once"));
+    w.telegram.press(GUEST, question, findButton(question, "once"));
     await w.telegram.until(() => w.telegram.answers.length === 1);
     expect(w.telegram.answers[0]).toBe("This question is not yours to answer.");
     w.telegram.say(GUEST, "/approve", IN_TOPIC);
     await w.telegram.until(() => texts(w, TOPIC.chat.id).some((shown) => shown.includes("Only the owner")));
     expect(existsSync(data)).toBe(true);
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     await resultIn(w, TOPIC.chat.id);
     // The same conversation goes on with the guest's message: it is a guest's turn.
     w.telegram.say(GUEST, `@hermes_bot ${run(`rm -rf ${data}`)}`, IN_TOPIC);
     const asked = await questionIn(w, OWNER);
     expect(asked.text).toContain("User 502");
     expect(existsSync(data)).toBe(true);
-    w.telegram.press(OWNER, asked, buttonOf(asked, "deny"));
+    w.telegram.press(OWNER, asked, findButton(asked, "deny"));
     await w.telegram.until(() => texts(w, TOPIC.chat.id).filter((shown) => shown.startsWith("Result:")).length === 2);
     expect(existsSync(data)).toBe(true);
   });
@@ -189,7 +189,7 @@ describe("a guest's command that needs approval", () => {
     await answered(w, TOPIC.chat.id);
     w.telegram.say(GUEST, `@hermes_bot ${run(`rm -rf ${data}`)}`, IN_TOPIC);
     const question = await questionIn(w, OWNER);
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     await resultIn(w, TOPIC.chat.id);
     expect(existsSync(data)).toBe(true);
   });
@@ -199,10 +199,10 @@ describe("a guest's command that needs approval", () => {
     const data = withData(w);
     w.telegram.say(GUEST, `/background ${run(`rm -rf ${data}`)}`);
     const question = await questionIn(w, OWNER);
-    w.telegram.press(GUEST, question, buttonOf(question, "once"));
+    w.telegram.press(GUEST, question, findButton(question, "once"));
     await w.telegram.until(() => w.telegram.answers.length === 1);
     expect(w.telegram.answers[0]).toBe("This question is not yours to answer.");
-    w.telegram.press(OWNER, question, buttonOf(question, "once"));
+    w.telegram.press(OWNER, question, findButton(question, "once"));
     await w.telegram.until(() => !existsSync(data));
   });
 });
@@ -213,10 +213,10 @@ describe("a question in a group", () => {
     const data = withData(w);
     w.telegram.say(OWNER, run(`rm -rf ${data}`), { chat: GROUP });
     const question = await questionIn(w, GROUP.id);
-    w.telegram.press(GUEST, question, buttonOf(question, "once"));
+    w.telegram.press(GUEST, question, findButton(question, "once"));
     await w.telegram.until(() => w.telegram.answers.length === 1);
     expect(w.telegram.answers).toEqual(["This question is not yours to answer."]);
-    w.telegram.press(OWNER, question, buttonOf(question, "once"));
+    w.telegram.press(OWNER, question, findButton(question, "once"));
     await resultIn(w, GROUP.id);
     expect(existsSync(data)).toBe(false);
   });
@@ -233,8 +233,8 @@ describe("a guest cannot become the owner", () => {
     const before = configOf(w);
     w.telegram.say(GUEST, words);
     const question = await questionIn(w, OWNER);
-    w.telegram.press(GUEST, question, buttonOf(question, "once"));
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(GUEST, question, findButton(question, "once"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     expect(await resultIn(w, GUEST)).toContain("denied it");
     expect(configOf(w)).toBe(before);
   });
@@ -254,7 +254,7 @@ describe("a guest cannot become the owner", () => {
     const w = await openUsersFixture({ config: "approvals:\n  mode: off\n" });
     w.telegram.say(GUEST, run("hermes config set gateway.owners telegram:502"));
     const question = await questionIn(w, OWNER);
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     expect(await resultIn(w, GUEST)).toContain("denied it");
   });
 });
@@ -322,13 +322,13 @@ describe("what is the owner's", () => {
     const w = await openUsersFixture({ files });
     w.telegram.say(GUEST, words(w));
     const question = await questionIn(w, OWNER);
-    w.telegram.press(OWNER, question, buttonOf(question, "deny"));
+    w.telegram.press(OWNER, question, findButton(question, "deny"));
     expect(await resultIn(w, GUEST)).not.toContain("PEACH is");
   });
 
   it("leaves everyday commands of guests alone", async () => {
     const w = await openUsersFixture();
-    writeFileSync(join(w.place, "list.txt"), "b\na\n");
+    writeFileSync(join(w.folder, "list.txt"), "b\na\n");
     w.telegram.say(GUEST, run("sort list.txt | head -1 && ls -l && pwd"));
     expect(await resultIn(w, GUEST)).toContain("list.txt");
     expect(w.telegram.fromBot(OWNER)).toEqual([]);

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import type { ResponseStore } from "../../core/response-store.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { readLimited } from "../http/body.ts";
 import { ApiError, invalid } from "./api-error.ts";
-import { isObject } from "./content.ts";
 import type { Sessions } from "./sessions.ts";
 
 const MAX_BODY = 10 * 1024 * 1024;
@@ -40,7 +40,7 @@ export async function readBody(context: Context): Promise<Body> {
   } catch {
     throw invalid("invalid_json", "the body is not JSON");
   }
-  if (!isObject(body)) throw invalid("invalid_json", "the body must be a JSON object");
+  if (!isRecord(body)) throw invalid("invalid_json", "the body must be a JSON object");
   return body;
 }
 

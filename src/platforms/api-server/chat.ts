@@ -196,9 +196,7 @@ export async function chatCompletions(api: ApiContext, idempotency: Idempotency,
   if (body.stream !== true) return idempotency.once(context, body, () => wholeAnswer(api, context, body));
   const request = await openChat(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };
-  return sse(
-    context,
-    { headers, stopping: api.stopping, ...(api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {}) },
-    (stream) => streamTurn(api, request, stream),
+  return sse(context, { headers, stopping: api.stopping, keepAliveMs: api.keepAliveMs }, (stream) =>
+    streamTurn(api, request, stream),
   );
 }

@@ -1,5 +1,6 @@
 // Checks the input of clients: messages and content parts of the chat completions and Responses APIs.
 import type { ContentPart, Message } from "../../core/message.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { invalid } from "./api-error.ts";
 
 const MAX_CHARS = 65_536;
@@ -14,10 +15,6 @@ export interface ClientInput {
   readonly input: string | readonly ContentPart[];
 }
 
-export function isObject(value: unknown): value is Obj {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function checkText(text: string, param: string): string {
   if (text.length > MAX_CHARS)
     throw invalid("content_too_long", `${param} is longer than ${MAX_CHARS} characters`, param);
@@ -26,10 +23,10 @@ function checkText(text: string, param: string): string {
 
 function imagePart(part: Obj, param: string): ContentPart {
   const given = part.image_url;
-  const url = typeof given === "string" ? given : isObject(given) ? given.url : undefined;
+  const url = typeof given === "string" ? given : isRecord(given) ? given.url : undefined;
   if (typeof url !== "string" || !/^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/i.test(url))
     throw invalid("invalid_image_url", `${param} must be an http(s) address or a data:image URL`, param);
-  const detail = isObject(given) ? given.detail : part.detail;
+  const detail = isRecord(given) ? given.detail : part.detail;
   return {
     type: "image_url",
     image_url: { url, ...(detail === "low" || detail === "high" || detail === "auto" ? { detail } : {}) },
@@ -38,7 +35,7 @@ function imagePart(part: Obj, param: string): ContentPart {
 
 function readPart(part: unknown, param: string): ContentPart {
   if (typeof part === "string") return { type: "text", text: checkText(part, param) };
-  if (!isObject(part)) throw invalid("invalid_content_part", `${param} is not a content part`, param);
+  if (!isRecord(part)) throw invalid("invalid_content_part", `${param} is not a content part`, param);
   switch (part.type) {
     case "text":
     case "input_text":
@@ -70,7 +67,7 @@ export function readContent(content: unknown, param: string): string | readonly 
 
 /** Null for roles that the agent handles itself, such as tool results. */
 function readMessage(value: unknown, param: string): Message | null {
-  if (!isObject(value)) throw invalid("invalid_message", `${param} is not a message`, param);
+  if (!isRecord(value)) throw invalid("invalid_message", `${param} is not a message`, param);
   const { role } = value;
   if (role === "system" || role === "developer")
     return { role: "system", content: readContent(value.content, `${param}.content`) };
@@ -118,7 +115,7 @@ export function readHistory(list: unknown, param: string): readonly Message[] {
 function messageItems(list: readonly unknown[]): readonly unknown[] {
   return list.flatMap((item) => {
     if (typeof item === "string") return [{ role: "user", content: item }];
-    if (!isObject(item)) return [item];
+    if (!isRecord(item)) return [item];
     const type = item.type ?? "message";
     if (type === "message") return [item];
     if (type === "input_text" || type === "input_image") return [{ role: "user", content: [item] }];

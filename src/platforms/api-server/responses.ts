@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { AbsentHuman } from "./absent-human.ts";
 import {
   type ApiContext,
@@ -15,7 +16,7 @@ import {
   textField,
 } from "./api-context.ts";
 import { ApiError, invalid } from "./api-error.ts";
-import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
+import { type ClientInput, readHistory, readResponsesInput } from "./content.ts";
 import type { Idempotency, Outcome } from "./idempotency.ts";
 import { messageItem, type ResponseHead, responseObject, toItems, toStatus } from "./response-object.ts";
 import { ResponseWriter } from "./response-stream.ts";
@@ -38,7 +39,7 @@ function findPrevious(
   body: Body,
 ): { stored: StoredResponse | null; conversation: string | undefined } {
   const id = textField(body, "previous_response_id");
-  const named = isObject(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
+  const named = isRecord(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
   if (id !== undefined && named !== undefined)
     throw invalid("invalid_request", "give previous_response_id or conversation, not both", "conversation");
   const known = id ?? (named === undefined ? undefined : (api.responses.findNewest(named) ?? undefined));
@@ -90,7 +91,7 @@ async function openResponse(apiContext: ApiContext, context: Context, body: Body
     instructions: client.instructions === "" ? null : client.instructions,
     previousId: stored?.id ?? null,
     store: body.store !== false,
-    metadata: isObject(body.metadata) ? (body.metadata as JsonObject) : {},
+    metadata: isRecord(body.metadata) ? (body.metadata as JsonObject) : {},
   };
   return { head, client, session, human, conversation };
 }
@@ -143,8 +144,7 @@ export async function createResponse(api: ApiContext, idempotency: Idempotency, 
   if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(api, context, body));
   const request = await openResponse(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };
-  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
-  return sse(context, { headers, stopping: api.stopping, ...keepAlive }, async (stream) => {
+  return sse(context, { headers, stopping: api.stopping, keepAliveMs: api.keepAliveMs }, async (stream) => {
     const writer = new ResponseWriter(request.head, stream);
     try {
       await writer.begin();

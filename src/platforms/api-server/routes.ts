@@ -151,8 +151,7 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
 function runEvents(api: ApiContext, run: Run, context: Context): Response {
   const last = Number(context.req.header("last-event-id") ?? "-1");
   if (!Number.isInteger(last)) throw invalid("invalid_event_id", "Last-Event-ID must be a number");
-  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
-  return sse(context, { stopping: api.stopping, ...keepAlive }, async (stream) => {
+  return sse(context, { stopping: api.stopping, keepAliveMs: api.keepAliveMs }, async (stream) => {
     let index = last + 1;
     while (!stream.signal.aborted) {
       const event = run.events[index];

@@ -48,7 +48,7 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     responses,
     modelName: settings.modelName,
     approvalMs: parts.approvalMs ?? APPROVAL_MS,
-    ...(parts.keepAliveMs ? { keepAliveMs: parts.keepAliveMs } : {}),
+    keepAliveMs: parts.keepAliveMs,
     stopping: stopping.signal,
     log: parts.log ?? (() => undefined),
     now: parts.now ?? Date.now,

@@ -9,6 +9,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import { toEmailHtml } from "./email-html.ts";
 import { findSentEmail } from "./sent-emails.ts";
 import type { EmailSettings } from "./settings.ts";
@@ -123,5 +124,5 @@ function buildSubject(known: Thread | null, email: Outgoing): string {
 function buildTitle(text: string): string {
   const line = text.split("\n").find((part) => part.trim() !== "") ?? "A message from Hermes";
   const plain = line.replaceAll(/[#*`_>]/g, "").trim();
-  return plain.length > MAX_SUBJECT ? `${plain.slice(0, MAX_SUBJECT - 1)}…` : plain;
+  return truncate(plain, MAX_SUBJECT);
 }

@@ -19,7 +19,7 @@ import {
 import { estimatedUsage } from "../transports/usage-map.ts";
 import { amendmentsFor, type Changes, quirksWith, requestWith } from "./amend.ts";
 
-/** What all attempts of a client need. */
+/** Shared by all attempts of a client. */
 export interface AttemptTools {
   readonly credentials: Credentials;
   readonly ledger: UsageLedger;
@@ -51,7 +51,7 @@ export interface AttemptEnd {
   readonly error?: unknown;
   /** The text that was yielded. */
   readonly text: string;
-  /** Anything was yielded: text, reasoning, the start of a tool call. */
+  /** True when anything was yielded: text, reasoning, the start of a tool call. */
   readonly delivered: boolean;
   readonly toolStarted: boolean;
   /** The time of the last event; the start of the call when there was none. */

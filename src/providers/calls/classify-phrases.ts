@@ -41,7 +41,7 @@ export const RATE = [
   "try again in",
 ];
 
-/** A limit of money or of rate: it is a rate limit only if the text also says that it will pass. */
+/** A spending limit or a rate limit: a rate limit only if the text also says that it is temporary. */
 export const AMBIGUOUS_LIMIT = ["usage limit", "quota", "limit exceeded"];
 export const TRANSIENT_CUES = [
   "periodic",

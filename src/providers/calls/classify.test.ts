@@ -56,7 +56,7 @@ const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] =
     "rate_limit",
     "retry rotate fallback",
   ],
-  ["usage limit that stays", { message: "usage limit reached" }, "billing", "rotate fallback"],
+  ["permanent usage limit", { message: "usage limit reached" }, "billing", "rotate fallback"],
   ["503", { status: 503, message: "" }, "overloaded", "retry"],
   ["529", { status: 529, message: "Overloaded" }, "overloaded", "retry"],
   ["500", { status: 500, message: "" }, "server_error", "retry"],

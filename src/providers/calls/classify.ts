@@ -83,7 +83,7 @@ function has(text: string, list: readonly string[]): boolean {
   return list.some((phrase) => text.includes(phrase));
 }
 
-/** `usage limit` and similar texts mean a rate limit only if the text says that it will pass. */
+/** `usage limit` and similar texts mean a rate limit only if the text says that the limit is temporary. */
 function limitKind(text: string): "billing" | "rate_limit" | undefined {
   if (has(text, phrases.BILLING)) return "billing";
   if (has(text, phrases.RATE)) return "rate_limit";

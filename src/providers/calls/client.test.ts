@@ -82,7 +82,7 @@ describe("a call", () => {
     expect(result.text).toBe("Second try.");
     expect(result.types).toContain("retrying");
     expect(a.requests).toHaveLength(expected);
-    // Use that was reported behind a broken frame has not reached us.
+    // Usage that follows a broken frame is not received.
     if (!("malformed" in reply)) expect(ledger.total()).toEqual(a.billed());
   });
 
@@ -222,8 +222,8 @@ describe("keys", () => {
       expect((await send(model)).text).toBe("From the second key.");
       expect(a.requests.map((request) => request.apiKey)).toEqual(["first-key-1234", "second-key-5678"]);
       const list = await credentials.list("custom:a", []);
-      const resting = list.find((entry) => entry.id === first.id);
-      const minutes = Math.round(((resting?.restsUntil ?? 0) - Date.now()) / 60_000);
+      const coolingDown = list.find((entry) => entry.id === first.id);
+      const minutes = Math.round(((coolingDown?.restsUntil ?? 0) - Date.now()) / 60_000);
       expect(minutes).toBe(code === 401 ? 5 : 60);
     }
   });
@@ -250,7 +250,7 @@ describe("keys", () => {
     expect((await credentials.list("custom:a", [])).map((entry) => entry.requestCount)).toEqual([2, 2]);
   });
 
-  test("a failure on the fallback never touches the primary's keys", async () => {
+  test("a failure of the fallback does not change the primary's keys", async () => {
     const b = await server({ script: () => status(401) });
     const a = await server({ script: () => status(500) });
     const made = await client({
@@ -293,7 +293,7 @@ describe("fallback", () => {
     expect(result.text).toBe("From the fallback.");
     expect(result.types).toContain("fallback");
     expect(result.last).toMatchObject({ response: { identity: { provider: "custom:b", model: "model-b" } } });
-    // Limits are scaled down: 700 ms stand for the 25 s of real life.
+    // The limits are scaled down: 700 ms instead of 25 s.
     expect(Date.now() - started).toBeLessThan(5_000);
     expect(ledger.total().output).toBe(a.billed().output + b.billed().output);
     expect(b.requests[0]?.apiKey).toBe("key-b");

@@ -56,7 +56,7 @@ function afterRefusedKey(situation: Situation): Step {
 function afterRateLimit(situation: Situation): Step {
   const again = situation.rateRefusals >= 2;
   if (situation.otherKey && again) return { do: "rotate", coolDown: true };
-  // Waiting for the limit makes sense only when no other key or model is available.
+  // Waits for the limit only when no other key or model is available.
   if (!situation.otherKey && situation.fallback) return { do: "fallback", coolDown: true };
   const step = retryOrFallBack(situation, again);
   return step.do !== "retry" && situation.otherKey ? { do: "rotate", coolDown: true } : step;

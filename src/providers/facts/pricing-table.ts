@@ -83,7 +83,7 @@ const OTHERS: { readonly [maker: string]: readonly Row[] } = {
   ],
 };
 
-/** The rows of each provider. Gateways have their own prices. */
+/** The rows of each provider. Gateways charge other prices. */
 const BY_PROVIDER: { readonly [provider: string]: readonly Row[] } = {
   anthropic: ANTHROPIC,
   openai: OPENAI,

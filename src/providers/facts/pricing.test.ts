@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { effectiveConfig } from "../../../test/kit/effective-config.ts";
+import { requireEndpoint } from "../../../test/kit/require-endpoint.ts";
 import type { Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { requireEndpoint } from "../resolve.ts";
 import { readProviderSettings } from "../settings.ts";
 import { calculateCost, dollars, pricesFor } from "./pricing.ts";
 import { listPrices } from "./pricing-table.ts";
@@ -66,7 +66,7 @@ test.each([
   ["deepseek", "deepseek-v4-pro"],
   ["gemini", "gemini-3.8-flash"],
   ["custom", "never-heard-of-it"],
-])("a newer or unknown model of %s (%s) does not get the price of an older one, nor none", (provider, model) => {
+])("a newer or unknown model of %s (%s) gets an assumed price, not the price of an older one", (provider, model) => {
   expect(listPrices(provider, model)).toBeUndefined();
   const used = { ...USED, input: 1_000, output: 1_000, cacheRead: 1_000, cacheWrite: 1_000 };
   const target = { ...endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" }), model };

@@ -148,7 +148,7 @@ export async function askModelList(query: FactsQuery): Promise<ServerFacts | und
   return { contextLength, maxOutputTokens, prices };
 }
 
-const ASKERS: { readonly [provider: string]: (query: FactsQuery) => Promise<ServerFacts | undefined> } = {
+const QUERIES_BY_PROVIDER: { readonly [provider: string]: (query: FactsQuery) => Promise<ServerFacts | undefined> } = {
   ollama: askOllama,
   lmstudio: askLmStudio,
   llamacpp: askLlamaCpp,
@@ -157,9 +157,9 @@ const ASKERS: { readonly [provider: string]: (query: FactsQuery) => Promise<Serv
 
 /** The facts from a server on this machine or network. If its kind is not known, all kinds are tried at once. */
 export async function askLocalServer(query: FactsQuery): Promise<ServerFacts | undefined> {
-  const known = ASKERS[query.endpoint.spec.id];
+  const known = QUERIES_BY_PROVIDER[query.endpoint.spec.id];
   const answers = await Promise.all(
-    (known ? [known, askModelList] : Object.values(ASKERS)).map((asker) => asker(query)),
+    (known ? [known, askModelList] : Object.values(QUERIES_BY_PROVIDER)).map((ask) => ask(query)),
   );
   return answers.find((answer) => answer?.contextLength !== undefined);
 }

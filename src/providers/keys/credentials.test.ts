@@ -98,10 +98,10 @@ describe("the key file", () => {
     });
     const { id } = await store().add("shared", { value: "shared-secret" });
     const run = promisify(execFile);
-    const racers = Array.from({ length: 20 }, (_, index) =>
+    const writers = Array.from({ length: 20 }, (_, index) =>
       run(process.execPath, [program, path, `racer-${index}`, id, "3"]),
     );
-    await Promise.all(racers);
+    await Promise.all(writers);
     const after = await onDisk();
     expect(new Set(after.credential_pool.race.map((entry: { label: string }) => entry.label)).size).toBe(20);
     expect(after.credential_pool.shared[0].request_count).toBe(60);

@@ -142,10 +142,6 @@ export class Credentials {
     this.#options = options;
   }
 
-  get path(): string {
-    return this.#options.path;
-  }
-
   #now(): number {
     return this.#options.now?.() ?? Date.now();
   }

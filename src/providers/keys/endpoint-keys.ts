@@ -8,7 +8,7 @@ import { type BaseUrl, isKeyFor, isLocalUrl, isOwnAddress, parseHost, sameOrigin
 
 type Env = { readonly [name: string]: string | undefined };
 
-/** Where keys come from. */
+/** The sources of keys. */
 export interface KeySources {
   readonly env: Env;
   /** Path of `.env`, for messages. */

@@ -77,7 +77,7 @@ describe("requests as tool calls", () => {
     expect(steps.map((step) => step.calls[0]?.tool)).toEqual(["write_file", "read_file", "terminal"]);
   });
 
-  test("a folder or file with a quote cannot leave its argument", () => {
+  test("a folder or file name with a quote stays one argument", () => {
     const command = parseSteps("list the files in it's")[0]?.calls[1]?.args.command;
     expect(command).toBe("ls -la -- 'it'\\''s'");
   });

@@ -91,7 +91,7 @@ function conversationSummary(messages: readonly Message[]): string {
   return `You asked ${asked.length} ${asked.length === 1 ? "thing" : "things"}. The main points, by extraction:\n${points.map((point) => `- ${point}`).join("\n")}`;
 }
 
-const OUR_TALK =
+const CONVERSATION_SUMMARY =
   /^(?:please\s+)?(?:summari[sz]e|sum\s+up|recap)\s+(?:this|our|the)\s+(?:conversation|chat|session|discussion)/i;
 
 /** The answer to a request. Side tasks are recognised by their purpose. */
@@ -117,7 +117,7 @@ export function answerOffline(request: ModelRequest): OfflineAnswer {
     );
   }
   if (finished.length > 0) return said(finished);
-  if (purpose === "wrap_up" || OUR_TALK.test(options))
+  if (purpose === "wrap_up" || CONVERSATION_SUMMARY.test(options))
     return { type: "text", text: `${LABEL} ${conversationSummary(messages.slice(0, start))}` };
   const names = new Set(tools.map((tool) => tool.name));
   return { type: "text", text: `${LABEL} ${smallTalk(options, request.system, names)}` };

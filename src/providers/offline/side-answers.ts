@@ -1,4 +1,5 @@
 // The answers of the offline model to side tasks: titles, summaries, verdicts.
+import { truncate } from "../../lib/text/truncate.ts";
 import { extractSentences, shorten, splitSentences } from "./extract.ts";
 
 const PATH = /(?:[\w@~.-]+)?\/[\w@./-]*[\w-]|\b[\w-]+\.(?:ts|js|py|md|json|ya?ml|txt|go|rs|sh|toml|html|css|sql)\b/g;
@@ -63,7 +64,7 @@ function fitting(sections: readonly (readonly [string, string])[], maxChars: num
   for (const [heading, body] of sections) {
     const room = maxChars - used - heading.length - 5;
     if (room < 40) break;
-    const text = body.length > room ? `${body.slice(0, room - 1)}…` : body;
+    const text = truncate(body, room);
     written.push(`## ${heading}\n${text}`);
     used += heading.length + text.length + 5;
   }

@@ -5,6 +5,9 @@ import { CallIds } from "./json-values.ts";
 import { endScrub, SCRUB_START, type Scrubbed, type ScrubState, scrub } from "./scrub.ts";
 import type { ReceivedAnswer, StreamedEvent } from "./transport.ts";
 
+/** An answer with more tool calls fails: no model needs them, and a hostile server could exhaust time and memory. */
+export const MAX_TOOL_CALLS = 512;
+
 interface PartialCall {
   readonly id: string;
   readonly name: string;
@@ -19,11 +22,13 @@ export interface AnswerState {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly PartialCall[];
+  /** The answer has more than `MAX_TOOL_CALLS` calls; the surplus is not in `calls`. */
+  readonly tooManyCalls: boolean;
   /** The position in `calls` that a wire index or item id currently writes to. */
   readonly open: ReadonlyMap<string | number, number>;
   /** Opaque reasoning, to be stored as it came. */
   readonly details: readonly Json[];
-  /** The wire had a separate field for reasoning, so the provider may want it back. */
+  /** The response had a separate field for reasoning, so the provider may require it in the next request. */
   readonly ownReasoningField: boolean;
 }
 
@@ -32,6 +37,7 @@ export const EMPTY_ANSWER: AnswerState = {
   text: "",
   reasoning: "",
   calls: [],
+  tooManyCalls: false,
   open: new Map(),
   details: [],
   ownReasoningField: false,
@@ -76,12 +82,16 @@ export class AnswerDraft {
     if (text !== "" && this.state.calls.length === 0) this.events.push({ type: "text", text });
   }
 
-  /** A piece of a tool call. A new id under a known key opens another call; a name replaces, it never grows. */
+  /** A piece of a tool call. A new id under a known key starts another call; a later name replaces the earlier one. */
   addCall(key: string | number, piece: CallPiece): void {
     let at = this.state.open.get(key);
     let call = at === undefined ? undefined : this.state.calls[at];
     if (at === undefined || !call || (piece.id && call.id !== "" && call.id !== piece.id)) {
       at = this.state.calls.length;
+      if (at >= MAX_TOOL_CALLS) {
+        if (!this.state.tooManyCalls) this.state = { ...this.state, tooManyCalls: true };
+        return;
+      }
       call = NEW_CALL;
       this.state = { ...this.state, open: new Map(this.state.open).set(key, at) };
     }
@@ -128,6 +138,12 @@ export function hasTruncatedCall({ calls }: AnswerState): boolean {
 
 export function hasCalls({ calls }: AnswerState): boolean {
   return calls.some((call) => call.name !== "");
+}
+
+/** The finish reason to store: `reason` is what the server reported, in the words of chat completions. */
+export function finishReason(answer: AnswerState, reason = "stop"): string {
+  if (hasTruncatedCall(answer)) return "length";
+  return hasCalls(answer) && reason === "stop" ? "tool_calls" : reason;
 }
 
 export function isEmptyAnswer({ text, reasoning, calls }: AnswerState): boolean {

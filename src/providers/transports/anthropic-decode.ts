@@ -9,7 +9,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { Json, JsonObject } from "../../core/message.ts";
 import type { ModelRequest } from "../../core/provider.ts";
-import { AnswerDraft, type AnswerState, EMPTY_ANSWER, hasCalls, hasTruncatedCall, receivedAnswer } from "./answer.ts";
+import { AnswerDraft, EMPTY_ANSWER, finishReason, receivedAnswer } from "./answer.ts";
 import {
   type DecodeEnd,
   type DecodeState,
@@ -167,6 +167,7 @@ function decodeMessage(state: AnthropicState, message: JsonObject): Step<Anthrop
     const [next, streamed] = decodeEvent(current, event);
     current = next;
     events.push(...streamed);
+    if (current.answer.tooManyCalls) break;
   }
   return [current, events];
 }
@@ -175,17 +176,11 @@ export function decodeAnthropic(state: AnthropicState, event: WireEvent): Step<A
   return decodeJson(state, event, event.whole ? decodeMessage : decodeEvent);
 }
 
-function finishReason(answer: AnswerState, stop: string): string {
-  if (hasTruncatedCall(answer)) return "length";
-  const reason = FINISH.get(stop) ?? "stop";
-  return hasCalls(answer) && reason === "stop" ? "tool_calls" : reason;
-}
-
 export function endAnthropic(state: AnthropicState, request: ModelRequest): [...StreamedEvent[], DecodeEnd] {
   return endDecoding(state, request, {
     begun: state.usage !== null,
     completion: (answer) => ({
-      finishReason: finishReason(answer, state.stop),
+      finishReason: finishReason(answer, FINISH.get(state.stop)),
       usage: state.usage ? anthropicUsage(state.usage) : undefined,
     }),
   });

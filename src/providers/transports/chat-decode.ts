@@ -3,15 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/
 import type { CompletionUsage } from "openai/resources/completions";
 import type { Json, JsonObject } from "../../core/message.ts";
 import type { ModelRequest } from "../../core/provider.ts";
-import {
-  AnswerDraft,
-  type AnswerState,
-  EMPTY_ANSWER,
-  hasCalls,
-  hasTruncatedCall,
-  isEmptyAnswer,
-  receivedAnswer,
-} from "./answer.ts";
+import { AnswerDraft, EMPTY_ANSWER, finishReason, isEmptyAnswer, receivedAnswer } from "./answer.ts";
 import {
   type DecodeEnd,
   type DecodeState,
@@ -128,19 +120,13 @@ export function decodeChat(state: ChatState, event: WireEvent): Step<ChatState> 
   return decodeJson(state, event, (current, value) => decodeChunk(current, value, event.whole));
 }
 
-function finishReason(answer: AnswerState, finish: string): string {
-  if (hasTruncatedCall(answer)) return "length";
-  const reason = FINISH.get(finish) ?? "stop";
-  return hasCalls(answer) && reason === "stop" ? "tool_calls" : reason;
-}
-
 export function endChat(state: ChatState, request: ModelRequest): [...StreamedEvent[], DecodeEnd] {
   // OpenRouter states the cost of the call.
   const { cost } = wireFields<CompletionUsage, "cost">(state.usage);
   return endDecoding(state, request, {
     begun: false,
     completion: (answer) => ({
-      finishReason: finishReason(answer, state.finish),
+      finishReason: finishReason(answer, FINISH.get(state.finish)),
       usage: state.usage ? chatUsage(state.usage) : undefined,
       reportedCostUsd: typeof cost === "number" ? cost : undefined,
     }),

@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { transportCall } from "../../../test/kit/transport-call.ts";
+import { MAX_TOOL_CALLS } from "./answer.ts";
 import { anthropicDialect } from "./anthropic-messages.ts";
 import { chatDialect } from "./chat-completions.ts";
 import { responsesDialect } from "./codex-responses.ts";
 import type { DecodeEnd, DecodeState, Dialect, WireEvent } from "./dialect.ts";
+import { decodeError } from "./exchange-errors.ts";
 import { sseEvents } from "./sse.ts";
 import type { StreamedEvent } from "./transport.ts";
 
@@ -141,6 +143,64 @@ describe.each(Object.entries(DIALECTS))("decoding %s", (_name, { decode, files }
   });
 });
 
+describe("an answer with 100,000 tool calls fails in a short time", () => {
+  const COUNT = 100_000;
+  const failed = { type: "failed", failure: { kind: "too_many_calls" } };
+  const wire = (value: unknown, whole = false): WireEvent => ({ event: "", data: JSON.stringify(value), whole });
+  const list = <T>(make: (index: number) => T, count = COUNT) => Array.from({ length: count }, (_, at) => make(at));
+  const chatCall = (index: number) => ({ index, id: `c${index}`, function: { name: "f", arguments: "{}" } });
+  const toolUse = (index: number) => ({ type: "tool_use", id: `c${index}`, name: "f", input: {} });
+  const item = (index: number) => ({ type: "function_call", call_id: `c${index}`, name: "f", arguments: "{}" });
+  const chunk = (index: number) => wire({ choices: [{ delta: { tool_calls: [chatCall(index)] } }] });
+
+  test.each<[string, () => Decoded]>([
+    ["chat, streamed", () => decodeAll(chatDialect, list(chunk))],
+    [
+      "chat, in one event",
+      () =>
+        decodeAll(chatDialect, [
+          wire({ choices: [{ message: { tool_calls: list(chatCall) }, finish_reason: "tool_calls" }] }, true),
+        ]),
+    ],
+    [
+      "anthropic, streamed",
+      () =>
+        decodeAll(
+          anthropicDialect,
+          list((index) => wire({ type: "content_block_start", index, content_block: toolUse(index) })),
+        ),
+    ],
+    ["anthropic, in one event", () => decodeAll(anthropicDialect, [wire({ content: list(toolUse) }, true)])],
+    [
+      "responses, streamed",
+      () =>
+        decodeAll(
+          responsesDialect,
+          list((index) => wire({ type: "response.output_item.done", output_index: index, item: item(index) })),
+        ),
+    ],
+    [
+      "responses, in one event",
+      () => decodeAll(responsesDialect, [wire({ type: "response.completed", response: { output: list(item) } })]),
+    ],
+  ])("%s", (_name, decode) => {
+    const started = performance.now();
+    expect(decode().at(-1)).toEqual(failed);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test("the limit itself is allowed, and the error names it", () => {
+    const ended = (count: number) =>
+      decodeAll(chatDialect, [...list(chunk, count), wire({ choices: [{ finish_reason: "tool_calls" }] })]).at(-1);
+    expect(ended(MAX_TOOL_CALLS)).toMatchObject({ type: "done", finishReason: "tool_calls" });
+    expect(ended(MAX_TOOL_CALLS + 1)).toEqual(failed);
+    expect(decodeError({ kind: "too_many_calls" }, null, {})).toMatchObject({
+      kind: "malformed",
+      message: "the answer has more than 512 tool calls",
+    });
+  });
+});
+
 test("errors in the stream stop decoding", () => {
   const error = { message: "Overloaded", type: "overloaded_error" };
   const event = { event: "", data: JSON.stringify({ type: "error", error }), whole: false };
@@ -155,7 +215,7 @@ test("an unknown finish reason is a stop, even with the name of an object's meth
   expect(DIALECTS.chat?.decode([event]).at(-1)).toMatchObject({ type: "done", finishReason: "stop" });
 });
 
-test("requests have the path, the version and the key that their API wants", () => {
+test("requests have the path, the version and the key that their API requires", () => {
   const at = (baseUrl: string) => transportCall({ baseUrl });
   const slashed = at("https://host.test/v1//");
   expect([chatDialect, responsesDialect].map((dialect) => dialect.encode(slashed, true).url)).toEqual([

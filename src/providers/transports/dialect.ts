@@ -23,10 +23,13 @@ export interface WireEvent {
   readonly whole: boolean;
 }
 
-/** `stream_error`: the server reported an error. `malformed`: not of the dialect. `cut`: the end is missing. */
+/**
+ * `stream_error`: the server reported an error. `malformed`: not of the dialect. `cut`: the end is missing.
+ * `too_many_calls`: more than `MAX_TOOL_CALLS` tool calls.
+ */
 export type DecodeFailure =
   | { readonly kind: "stream_error"; readonly error: Json }
-  | { readonly kind: "malformed" | "cut" };
+  | { readonly kind: "malformed" | "cut" | "too_many_calls" };
 
 /** What every dialect's state has; immutable. */
 export interface DecodeState {
@@ -50,9 +53,9 @@ export interface Dialect<State extends DecodeState> {
   readonly initial: State;
   /** Never throws. */
   decode(state: State, event: WireEvent): Step<State>;
-  /** The body has ended: the held text, then one end. */
+  /** Called when the body has ended: returns the held text, then one end event. */
   end(state: State, request: ModelRequest): readonly [...StreamedEvent[], DecodeEnd];
-  /** For a connection that broke: what had arrived. */
+  /** Called when the connection broke: returns what had arrived. */
   received(state: State): ReceivedAnswer;
 }
 
@@ -61,7 +64,10 @@ export function withFailure<State extends DecodeState>(state: State, failure: De
   return [state.complete ? state : { ...state, failure }, []];
 }
 
-/** Parses the data of an event and passes JSON objects to `decode`; error events and malformed data become failures. */
+/**
+ * Parses the data of an event and passes JSON objects to `decode`. Error events, malformed data and too many tool calls
+ * become failures.
+ */
 export function decodeJson<State extends DecodeState>(
   state: State,
   { event, data }: WireEvent,
@@ -71,7 +77,9 @@ export function decodeJson<State extends DecodeState>(
   const value = parseJson(data) as Json | undefined;
   if (event === "error") return withFailure(state, { kind: "stream_error", error: value ?? data });
   if (value === undefined) return withFailure(state, { kind: "malformed" });
-  return isJsonObject(value) ? decode(state, value) : [state, []];
+  if (!isJsonObject(value)) return [state, []];
+  const [next, events] = decode(state, value);
+  return [next.answer.tooManyCalls ? { ...next, failure: { kind: "too_many_calls" } } : next, events];
 }
 
 /** What a dialect knows about a complete answer. */

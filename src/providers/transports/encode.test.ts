@@ -26,7 +26,7 @@ const called = (extra: object = {}): Message[] => [
   },
   { role: "tool", content: "text", tool_call_id: "c1", tool_name: "read_file" },
 ];
-const assistantOf = (body: { [key: string]: unknown }) =>
+const findAssistant = (body: { [key: string]: unknown }) =>
   (body.messages as Rows).find((row) => row.role === "assistant") ?? {};
 
 describe("chat-completions body", () => {
@@ -43,7 +43,7 @@ describe("chat-completions body", () => {
   });
 
   test("tool arguments are compact JSON with sorted keys; big integers keep their digits", () => {
-    const row = assistantOf(chat({ request: { messages: called() } }));
+    const row = findAssistant(chat({ request: { messages: called() } }));
     expect(row).toMatchObject({ tool_calls: [{ function: { arguments: '{"a":{"c":2,"d":1},"b":1}' } }] });
     const big = called();
     const call = {
@@ -65,7 +65,7 @@ describe("chat-completions body", () => {
       ],
     };
     const of = (replay: "none" | "details" | "content" | "echo", extra: object = stored) =>
-      assistantOf(chat({ quirks: { replay }, request: { messages: called(extra) } }));
+      findAssistant(chat({ quirks: { replay }, request: { messages: called(extra) } }));
     expect(Object.keys(of("none"))).toEqual(["role", "content", "tool_calls"]);
     expect(of("details").reasoning_details).toEqual([{ type: "reasoning.text", text: "d" }]);
     expect(of("details").reasoning_content).toBeUndefined();
@@ -79,7 +79,7 @@ describe("chat-completions body", () => {
       amend: { stripReasoning: true },
       request: { messages: called(stored) },
     });
-    expect(assistantOf(stripped).reasoning_details).toBeUndefined();
+    expect(findAssistant(stripped).reasoning_details).toBeUndefined();
   });
 
   test("reasoning models: developer role, other limit field, no temperature", () => {

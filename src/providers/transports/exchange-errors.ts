@@ -2,6 +2,7 @@
 import type { Json } from "../../core/message.ts";
 import type { HttpResponse } from "../../lib/http-fetch.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
+import { MAX_TOOL_CALLS } from "./answer.ts";
 import type { DecodeFailure } from "./dialect.ts";
 import { isJsonObject } from "./json-values.ts";
 import { type ReceivedAnswer, TransportError, type TransportErrorKind } from "./transport.ts";
@@ -24,7 +25,7 @@ function withoutKey(text: string, key: string | null): string {
   return key !== null && key.length >= 4 ? text.replaceAll(key, "[key]") : text;
 }
 
-/** The message and the code inside an error body, whatever its shape. */
+/** The message and the code inside an error body of any shape. */
 function readErrorBody(body: string): { message?: string | undefined; code?: string | undefined } {
   const value = parseJson(body) as Json | undefined;
   const root = isJsonObject(value) ? value : {};
@@ -64,12 +65,17 @@ export async function statusError(response: HttpResponse, key: string | null): P
   });
 }
 
+const FAILURE_MESSAGES: { readonly [kind in Exclude<DecodeFailure["kind"], "stream_error">]: string } = {
+  cut: "the answer ended before it was complete",
+  malformed: "the provider sent an invalid answer",
+  too_many_calls: `the answer has more than ${MAX_TOOL_CALLS} tool calls`,
+};
+
 /** An answer that could not be decoded to its end. */
 export function decodeError(failure: DecodeFailure, key: string | null, received: ReceivedAnswer): TransportError {
   if (failure.kind !== "stream_error") {
-    const message =
-      failure.kind === "cut" ? "the answer ended before it was complete" : "the provider sent an invalid answer";
-    return new TransportError(message, { kind: failure.kind, ...received });
+    const kind = failure.kind === "cut" ? "cut" : "malformed";
+    return new TransportError(FAILURE_MESSAGES[failure.kind], { kind, ...received });
   }
   const { error } = failure;
   const body = withoutKey(typeof error === "string" ? error : JSON.stringify(error), key);

@@ -13,7 +13,7 @@ async function post(call: TransportCall, request: EncodedRequest, signal: AbortS
   return call.fetch ? await call.fetch(url, { ...init, redirect: "manual" }) : await httpFetch(url, init);
 }
 
-/** The headers that tell how much of a rate limit is left. */
+/** The headers that contain the remaining rate limit. */
 function rateLimits(response: HttpResponse | undefined): { [header: string]: string } {
   const limits: { [header: string]: string } = {};
   for (const [name, value] of response?.headers ?? [])

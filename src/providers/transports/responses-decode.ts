@@ -88,6 +88,7 @@ function close(state: ResponsesState, value: JsonObject): Step<ResponsesState> {
       const [next, streamed] = addItem(current, String(index), item);
       current = next;
       events.push(...streamed);
+      if (current.answer.tooManyCalls) break;
     }
   return [current, events];
 }

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { endScrub, SCRUB_START, scrub, scrubText } from "./scrub.ts";
+import { endScrub, SCRUB_START, type Scrubbed, scrub } from "./scrub.ts";
+
+/** The visible text of a whole answer, and the reasoning that was inside it. */
+function scrubText(text: string): Scrubbed {
+  const [state, first] = scrub(SCRUB_START, text);
+  const [, rest] = endScrub(state);
+  return { text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning };
+}
 
 function inPieces(pieces: readonly string[]) {
   let state = SCRUB_START;

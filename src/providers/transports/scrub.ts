@@ -41,7 +41,7 @@ export const SCRUB_START: ScrubState = {
   started: false,
 };
 
-/** True when `rest` (which starts with `<`) may still become a tag that matters. */
+/** True when `rest` (which starts with `<`) may still become a known tag. */
 function mayBecomeTag(rest: string): boolean {
   if (rest.length > LONGEST_TAG || rest.includes(">")) return false;
   const name = /^<\/?([a-z_-]*)/i.exec(rest)?.[1]?.toLowerCase() ?? "";
@@ -194,11 +194,4 @@ export function endScrub(state: ScrubState): readonly [ScrubState, Scrubbed] {
   const pass = new Pass(state, "");
   pass.finish();
   return [pass.state, pass.output];
-}
-
-/** The visible text of a whole answer, and the reasoning that was inside it. */
-export function scrubText(text: string): Scrubbed {
-  const [state, first] = scrub(SCRUB_START, text);
-  const [, rest] = endScrub(state);
-  return { text: first.text + rest.text, reasoning: first.reasoning + rest.reasoning };
 }

@@ -77,7 +77,7 @@ export class SseReader {
   }
 }
 
-/** A connection that ended inside a message leaves half of its JSON: that is a cut, not a malformed answer. */
+/** A connection that ended inside a message leaves incomplete JSON: this counts as a cut, not as a malformed answer. */
 function isWhole({ data }: SseMessage): boolean {
   return data.startsWith("[DONE]") || parseJson(data) !== undefined;
 }

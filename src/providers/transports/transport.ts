@@ -45,7 +45,7 @@ export interface TransportCall {
   readonly quirks: ProviderQuirks;
   readonly signal: AbortSignal;
   readonly timeouts: TransportLimits;
-  /** How long cached prefixes should live, where marks are used. Default 5m. */
+  /** How long cached prefixes are kept, where marks are used. Default 5m. */
   readonly cacheTtl?: "5m" | "1h" | undefined;
   readonly amend?: Amendments | undefined;
   /** Replaces the client over node:http. */
@@ -93,7 +93,7 @@ export interface Transport {
 
 /**
  * `http`: an answer with an error status. `stream_error`: an error event inside a stream. `cut`: the stream ended
- * before the answer was complete. `malformed`: an answer that is not of the dialect. `network`: no connection, or it
+ * before the answer was complete. `malformed`: an answer that is not valid in the dialect. `network`: no connection, or it
  * broke before an answer. The others name the limit that ran out; `aborted` is the caller's signal.
  */
 export type TransportErrorKind =

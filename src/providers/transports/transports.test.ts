@@ -205,7 +205,7 @@ describe.each([
     expect([error.kind, error.code]).toEqual(["network", "ECONNREFUSED"]);
   });
 
-  test("does not carry the key along a redirect", async () => {
+  test("does not send the key to the target of a redirect", async () => {
     const reply = { status: 302, body: {}, headers: { location: `${llm.url}/v1/models` } };
     const fetchRedirect = async () => new Response("moved", { status: 302, headers: reply.headers });
     const error = await failure({ fetch: fetchRedirect as typeof fetch });
@@ -237,7 +237,7 @@ describe.each([
     expect((await gather(make(), call({ quirks: { noStream: true }, timeouts }))).text).toBe("Slow but there.");
   });
 
-  test("a length stop is a length stop", async () => {
+  test("reports an answer that was stopped by the length limit", async () => {
     llm.enqueue(text("And then", { finish: "length" }));
     expect((await gather(make(), call())).done.finishReason).toBe("length");
     llm.enqueue(calls([{ name: "read_file", args: '{"path": "a' }]));
@@ -261,7 +261,7 @@ test("a host that refuses to stream gets requests without streaming from then on
   }
 });
 
-test("the conversation header goes to the models that want it", async () => {
+test("the conversation header is sent to the configured models", async () => {
   const llm = await startFakeLlm();
   try {
     const quirks = { conversationHeader: { name: "x-grok-conv-id", models: ["grok"] } };

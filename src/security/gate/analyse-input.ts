@@ -107,7 +107,7 @@ function programEffects(invocations: readonly Invocation[], text: string, host: 
 function effectsFor(reader: Reader, text: string, host: ShellEnvironment, parse: ParseShell): readonly Effect[] {
   if (reader === "data") return [];
   if (reader !== "unknown") return analyseText(reader, text, host, parse);
-  // The program may not be a shell: report what would be dangerous in one, but not that the text is not a shell script.
+  // The program may not be a shell: reports effects that are dangerous in a shell, but no errors in shell syntax.
   const shell = text
     .split("\n")
     .flatMap((line) => lineReadings(line))

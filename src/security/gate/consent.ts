@@ -24,8 +24,8 @@ export async function askJudge(
   limits: { timeoutMs: number; signal: AbortSignal },
 ): Promise<"approve" | "deny" | "escalate"> {
   try {
-    const opinion = await withLimit(limits, "escalate", (signal) => judge({ action, reason }, signal));
-    return opinion === "approve" || opinion === "deny" ? opinion : "escalate";
+    const answer = await withLimit(limits, "escalate", (signal) => judge({ action, reason }, signal));
+    return answer === "approve" || answer === "deny" ? answer : "escalate";
   } catch {
     // When the model fails, the user is asked.
     return "escalate";

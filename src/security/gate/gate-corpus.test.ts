@@ -1,9 +1,10 @@
 // The gate blocks every bypass attempt of the corpus and lets everyday commands pass.
 import { describe, expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext, Intent } from "../../core/gate.ts";
 import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
-import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
+import { createGate } from "./gate.ts";
 
 const userHome = "/home/ada";
 const hermesHome = "/home/ada/.hermes";

@@ -1,8 +1,9 @@
 // Families of indirect execution, and the everyday commands that their rules must allow.
 import { expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
-import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
+import { createGate } from "./gate.ts";
 
 const userHome = "/home/ada";
 const hermesHome = "/home/ada/.hermes";

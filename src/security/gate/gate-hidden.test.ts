@@ -1,9 +1,10 @@
 // More hidden commands and more ordinary ones: each kind of wrapper, interpreter and spelling once.
 import { expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext } from "../../core/gate.ts";
 import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
-import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
+import { createGate } from "./gate.ts";
 
 const userHome = "/home/ada";
 const hermesHome = "/home/ada/.hermes";

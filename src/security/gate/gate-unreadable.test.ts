@@ -1,9 +1,10 @@
 // Text that the gate cannot analyse reliably is not run: look-alike characters, too long, too deep, not parsable.
 import { describe, expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext } from "../../core/gate.ts";
 import { type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
-import { createGate, DEFAULT_GATE_POLICY } from "./gate.ts";
+import { createGate } from "./gate.ts";
 
 const userHome = "/home/ada";
 const hermesHome = "/home/ada/.hermes";

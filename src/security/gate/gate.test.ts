@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext, Intent } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import { type ApprovalAnswer, type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { destructiveHint } from "./destructive-hint.ts";
-import { createGate, DEFAULT_GATE_POLICY, type GateOptions, type GatePolicy } from "./gate.ts";
+import { createGate, type GateOptions, type GatePolicy } from "./gate.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "gate-")));
 const userHome = join(root, "home");
@@ -142,7 +143,7 @@ describe("a denial", () => {
     expect(await gate.check(run("rm build/a.txt"), as(human))).toMatchObject({ allowed: true });
   });
 
-  it("stays in force when yolo mode is enabled afterwards, and covers files too", async () => {
+  it("still applies when yolo mode is enabled afterwards, and covers files too", async () => {
     const gate = open();
     expect(await gate.check({ kind: "write", path: "~/.bashrc", cwd }, as(person()))).toMatchObject({
       allowed: false,

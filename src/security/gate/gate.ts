@@ -46,18 +46,10 @@ export interface GateOptions {
 export interface SecurityGate extends Gate {
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): void;
-  isYolo(sessionId: string): boolean;
 }
 
 /** Backends in which a command cannot reach this machine. */
 const CONTAINERS = new Set(["docker", "podman", "singularity", "apptainer", "modal", "daytona", "vercel_sandbox"]);
-
-export const DEFAULT_GATE_POLICY: GatePolicy = {
-  mode: "manual",
-  yolo: false,
-  approvalTimeoutMs: 60_000,
-  sudoPassword: false,
-};
 
 /** A script that runs without a sandbox always needs approval. */
 const UNCONTAINED: Effect = {
@@ -125,10 +117,6 @@ class PolicyGate implements SecurityGate {
   setYolo(sessionId: string, on: boolean): void {
     if (on) this.#yolo.add(sessionId);
     else this.#yolo.delete(sessionId);
-  }
-
-  isYolo(sessionId: string): boolean {
-    return this.#yolo.has(sessionId);
   }
 
   async check(intent: Intent, context: GateContext): Promise<Verdict> {
@@ -303,15 +291,15 @@ class PolicyGate implements SecurityGate {
     }
     if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
     if (policy.mode === "smart" && this.#options.judge && !isGuest(context)) {
-      const opinion = await askJudge(this.#options.judge, subject.action, joinReasons(effects), {
+      const judgement = await askJudge(this.#options.judge, subject.action, joinReasons(effects), {
         timeoutMs: this.#options.judgeTimeoutMs ?? 30_000,
         signal: context.signal,
       });
-      if (opinion === "approve") {
+      if (judgement === "approve") {
         this.#allow.addForSession(context.sessionId, key);
         return { allowed: true, how: "approved" };
       }
-      if (opinion === "deny") return this.#refuse(subject, "the smart-mode check denied it.");
+      if (judgement === "deny") return this.#refuse(subject, "the smart-mode check denied it.");
     }
     return this.#ask(subject, ["once", "session", "always", "deny"]);
   }

@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { Intent } from "../../core/gate.ts";
 import { type ApprovalRequest, absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
-import { createGate, DEFAULT_GATE_POLICY, type GatePolicy } from "./gate.ts";
+import { createGate, type GatePolicy } from "./gate.ts";
 
 let root: string;
 let userHome: string;

@@ -1,4 +1,4 @@
-// Commands and programs of guests: Hermes' home is off limits, and whatever cannot be fully analysed needs approval.
+// Commands and programs of guests: Hermes' home is off limits, and anything that cannot be fully analysed needs approval.
 import { dirname, relative } from "node:path";
 import { isBelow, resolveRealPath } from "../real-path.ts";
 import type { Effect } from "./effects.ts";
@@ -15,7 +15,7 @@ const PLAIN_PROGRAMS = new Set(
 );
 
 /** Options that make such a program start another one, read a list of paths, or evaluate its argument. */
-const UNPLAIN_OPTIONS: { readonly [program: string]: RegExp } = {
+const UNCLEAR_OPTIONS: { readonly [program: string]: RegExp } = {
   sort: /^--/,
   wc: /^--/,
   du: /^--/,
@@ -35,7 +35,7 @@ const RECURSIVE_OPTION = /^-(?:[a-zA-Z]*[rR]|-[rd])|^recurse$/;
 const RECURSIVE_PROGRAMS = new Set(["du", "tree"]);
 
 /** Expansions, substitutions, subshells, escapes and tests, which can hide or evaluate a word. */
-const UNPLAIN_TEXT = /[$`(){}\\!]|\[\[|<<|\r|[^\t\n -~\u00a0-\uffff]/;
+const UNCLEAR_TEXT = /[$`(){}\\!]|\[\[|<<|\r|[^\t\n -~\u00a0-\uffff]/;
 
 /** Files that users sent and large tool results. Their names are random and known only to the conversation. */
 const OPEN_FILES = /^cache\/(?:(?:images|audio|videos|documents)\/[^/]+|tool-results\/[^/]+\/[^/]+)$/;
@@ -122,8 +122,8 @@ async function reach(invocation: Invocation, host: GuestEnvironment): Promise<"k
 function isPlain(invocation: Invocation): boolean {
   const { text: program } = invocation.name;
   if (!PLAIN_PROGRAMS.has(program)) return false;
-  const unplain = Object.hasOwn(UNPLAIN_OPTIONS, program) ? UNPLAIN_OPTIONS[program] : undefined;
-  return !unplain || !argTexts(invocation).some((each) => unplain.test(each));
+  const unclear = Object.hasOwn(UNCLEAR_OPTIONS, program) ? UNCLEAR_OPTIONS[program] : undefined;
+  return !unclear || !argTexts(invocation).some((each) => unclear.test(each));
 }
 
 export interface GuestCommand {
@@ -140,7 +140,7 @@ export async function guestCommandEffects(command: GuestCommand, host: GuestEnvi
   if (isForbidden(await resolveRealPath(command.cwd, "/"), host) || isForbidden(command.cwd, host))
     return [homeEffect(command.cwd)];
   if (mentions(command.text, host)) return [homeEffect(host.hermesHome)];
-  let known = command.readable && !UNPLAIN_TEXT.test(command.text);
+  let known = command.readable && !UNCLEAR_TEXT.test(command.text);
   for (const invocation of command.invocations) {
     const place = await reach(invocation, host);
     if (place === "home") return [homeEffect(host.hermesHome)];

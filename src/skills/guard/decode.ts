@@ -39,7 +39,7 @@ function shown(code: number, raw: string): string {
   return code >= 32 && code < 127 ? String.fromCharCode(code) : raw;
 }
 
-/** Decodes escapes, percent encoding, entities and character codes. Single occurrences are common and stay. */
+/** Decodes escapes, percent encoding, entities and character codes. Single occurrences are common and are not decoded. */
 export function unescaped(text: string): string {
   let plain = text;
   if (/(?:\\x[0-9a-f]{2}){3}/i.test(plain))

@@ -91,7 +91,7 @@ const PHISHES = rule(
 );
 
 /** Words that harmless programs write literally. */
-const TELLTALES: readonly RegExp[] = [
+const LITERAL_WORDS: readonly RegExp[] = [
   /\bcurl\b/i,
   /\bwget\b/i,
   /\b(?:bash|zsh|\/bin\/sh)\b/i,
@@ -111,7 +111,7 @@ const TELLTALES: readonly RegExp[] = [
 ];
 
 function assembledWords(program: Program): Hit[] {
-  const hidden = TELLTALES.filter((word) => !word.test(program.raw));
+  const hidden = LITERAL_WORDS.filter((word) => !word.test(program.raw));
   const found = program.lines.find(({ text }) => hidden.some((word) => word.test(text)));
   return found ? [{ ...ASSEMBLED, ...found }] : [];
 }
@@ -217,10 +217,10 @@ function remoteControl(program: Program): Hit[] {
   );
   if (single) return [{ ...REMOTE_SHELL, ...single }];
   const stream = first(program, [{ match: STREAM }]);
-  const obeys = first(program, [{ match: RECEIVES }]) && first(program, [{ match: COMMANDS }]);
-  const wired =
+  const runsInput = first(program, [{ match: RECEIVES }]) && first(program, [{ match: COMMANDS }]);
+  const connected =
     first(program, [{ match: SHELL }]) && first(program, [{ match: /dup2\(|\.pipe\(|stdin\s*=\s*\w+|stdio:/ }]);
-  return stream && !program.inText && (obeys || wired) ? [{ ...REMOTE_SHELL, ...stream }] : [];
+  return stream && !program.inText && (runsInput || connected) ? [{ ...REMOTE_SHELL, ...stream }] : [];
 }
 
 /** A private path that is read on the line that sends data, or anywhere in a program file that sends. */

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { HARMLESS } from "../../../test/skill-samples/harmless-skills.ts";
+import { MALICIOUS, type Sample } from "../../../test/skill-samples/malicious-skills.ts";
 import type { GuardReport, SkillFile } from "./finding.ts";
-import { HARMLESS } from "./harmless-skills.ts";
-import { MALICIOUS, type Sample } from "./malicious-skills.ts";
 import { decide, trustLevel } from "./policy.ts";
 import { scanSkill } from "./scan-skill.ts";
 
 const HEADER = "---\nname: sample\ndescription: A sample skill\n---\n\n# Sample\n\n";
 
-function filesOf([file, text]: Sample): SkillFile[] {
+function makeFiles([file, text]: Sample): SkillFile[] {
   if (file === "SKILL.md") return [{ path: "SKILL.md", content: HEADER + text }];
   return [
     { path: "SKILL.md", content: `${HEADER}Run the script.\n` },
@@ -19,19 +19,19 @@ function filesOf([file, text]: Sample): SkillFile[] {
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
 test("malicious skills are dangerous, harmless ones are not, and the rates are printed", () => {
-  const missed = MALICIOUS.filter((sample) => scanSkill(filesOf(sample)).verdict !== "dangerous");
-  const harmless = HARMLESS.map((sample) => ({ sample, report: scanSkill(filesOf(sample)) }));
+  const missed = MALICIOUS.filter((sample) => scanSkill(makeFiles(sample)).verdict !== "dangerous");
+  const harmless = HARMLESS.map((sample) => ({ sample, report: scanSkill(makeFiles(sample)) }));
   const flagged = harmless.filter(({ report }) => report.verdict === "dangerous");
-  const cautioned = harmless.filter(({ report }) => report.verdict === "caution");
+  const cautious = harmless.filter(({ report }) => report.verdict === "caution");
   process.stdout.write(
     `guard: ${MALICIOUS.length} malicious, ${percent(MALICIOUS.length - missed.length, MALICIOUS.length)} dangerous; ` +
-      `${HARMLESS.length} harmless, ${percent(flagged.length, HARMLESS.length)} dangerous, ${percent(cautioned.length, HARMLESS.length)} caution\n`,
+      `${HARMLESS.length} harmless, ${percent(flagged.length, HARMLESS.length)} dangerous, ${percent(cautious.length, HARMLESS.length)} caution\n`,
   );
   expect(MALICIOUS.length).toBeGreaterThanOrEqual(60);
   expect(HARMLESS.length).toBeGreaterThanOrEqual(60);
   expect(missed).toEqual([]);
   expect(flagged.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
-  expect(cautioned.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
+  expect(cautious.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
 });
 
 describe("structure", () => {
@@ -53,7 +53,7 @@ describe("structure", () => {
       [skill, { path: "references/x", content: "", link: { target: "gone", state: "broken" } }],
       "caution",
     ],
-    ["a path that climbs", [skill, { path: "../x.md", content: "x" }], "dangerous"],
+    ["a path with parent folders", [skill, { path: "../x.md", content: "x" }], "dangerous"],
     ["an archive", [skill, { path: "assets/a.zip", content: "PK" }], "caution"],
     ["a large file", [skill, { path: "references/big.md", content: "x".repeat(300_000) }], "caution"],
     [
@@ -67,7 +67,7 @@ describe("structure", () => {
       [skill, { path: "scripts/x.sh", content: "#!/bin/sh\n", mode: 0o104755 }],
       "dangerous",
     ],
-    ["an harmless script", [skill, { path: "scripts/x.sh", content: "#!/bin/sh\nls\n", mode: 0o100755 }], "safe"],
+    ["a harmless script", [skill, { path: "scripts/x.sh", content: "#!/bin/sh\nls\n", mode: 0o100755 }], "safe"],
     [
       "an harmless picture",
       [skill, { path: "assets/logo.png", content: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]) }],

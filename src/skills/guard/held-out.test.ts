@@ -1,8 +1,8 @@
 // Detection rates of the guard on held-out skills. The first-run rates, measured before any rule was changed, are what to
 // expect for an unknown skill; the current rates only prevent regressions.
 import { expect, test } from "vitest";
+import { readSamples } from "../../../test/skill-samples/read-samples.ts";
 import type { GuardVerdict } from "./finding.ts";
-import { readSamples } from "./samples/samples.ts";
 import { scanSkill } from "./scan-skill.ts";
 
 /** Detected on the first run of each set, before any rule was changed because of it. */

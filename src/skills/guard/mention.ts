@@ -62,7 +62,7 @@ function passageAt(lines: readonly string[], line: number): string {
   return [...leadIn, ...block].join("\n").slice(0, 6_000);
 }
 
-/** True when a fenced block shows an example: it has no programming language, and the paragraph before it says so. */
+/** True when a fenced block shows an example: it has no programming language, and the paragraph before it announces an example. */
 export function isExample(lines: readonly string[], line: number): boolean {
   let fence = line - 2;
   while (fence >= 0 && !/^\s*(?:```|~~~)/.test(lines[fence] ?? "")) fence--;

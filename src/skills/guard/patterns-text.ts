@@ -8,7 +8,7 @@ const SENDS =
   "\\b(?:curl(?!\\s+(?:-n\\b|--netrc))|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?(?=\\s)|Invoke-WebRequest|iwr)\\b";
 
 /** True when a key is sent to the service that it is named after: `$ACME_TOKEN` to `api.acme.com`. */
-function goesToItsService(text: string): boolean {
+function isSentToItsService(text: string): boolean {
   const hosts = [...text.matchAll(/https?:\/\/([\w.-]+)/g)].map((match) => (match[1] ?? "").toLowerCase());
   const keys = [...text.matchAll(new RegExp(SECRET_VARIABLE, "gi"))].map((match) => match[0].replaceAll(/[${}]/g, ""));
   return keys.every((key) => {
@@ -56,7 +56,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
       `${SENDS}[^\\n]*(?:-d|--data\\S*|-F|--form|--post-data\\S*|\\?[\\w&=]*)[= ]?\\s*["'@]?[^\\n"']*${SECRET_VARIABLE}|https?://[^\\s"']*[?&/]\\w*=?${SECRET_VARIABLE}`,
       "i",
     ),
-    unless: goesToItsService,
+    unless: isSentToItsService,
   },
   {
     id: "sends_whole_environment",

@@ -65,10 +65,10 @@ function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
   const place = names(readable, SECRET_PATH) ?? names(readable, SECRET_THING);
   if (!place || HEADER.test(whole) || !(TRANSMITS.test(whole) || /\bpublic (?:gist|paste)\b/i.test(whole)))
     return undefined;
-  const away =
+  const leavesMachine =
     DESTINATION.test(whole) ||
     (PUBLIC_PLACE.test(whole) && /\b(?:contents?|lines|text|values?|body|all of it|whole|everything)\b/i.test(whole));
-  return away ? counted.find(({ text }) => SECRET_PATH.test(text) || SECRET_THING.test(text)) : undefined;
+  return leavesMachine ? counted.find(({ text }) => SECRET_PATH.test(text) || SECRET_THING.test(text)) : undefined;
 }
 
 function findInstructions(sentence: Sentence, before: string): Instruction[] {
@@ -83,12 +83,12 @@ function findInstructions(sentence: Sentence, before: string): Instruction[] {
 const TO_AGENT = /\b(?:AI|LLM|assistant|agent|model|bot|reader|you)\b/i;
 const ORDERS =
   /\b(?:must|always|never|first|before|run|execute|open|read|send|add|load|ignore|call|use|include|answer|download|install|reveal|approve|agreed)\b/i;
-const SPEAKS_UP =
+const ADDRESSES_AGENT =
   /\b(?:note|message|instruction|order|notice|hint|reminder)s? (?:to|for) (?:the |any )?(?:AI|LLM|assistant|agent|model|bot)\b|\b(?:AI|LLM|assistant|agent|model) ?(?:reader|note)?\s*:|\bsystem (?:note|message|prompt)\b/i;
 
 function isHiddenInstruction(sentence: Sentence): boolean {
   if (!sentence.hidden) return false;
-  if (SPEAKS_UP.test(sentence.text) && ORDERS.test(sentence.text)) return true;
+  if (ADDRESSES_AGENT.test(sentence.text) && ORDERS.test(sentence.text)) return true;
   return (
     sentence.text.includes("<!--") &&
     TO_AGENT.test(sentence.text) &&
@@ -126,11 +126,11 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
 
 /** Several suspicious instructions close together count as one clear instruction. */
 function escalateCombined(hits: readonly Hit[]): Hit[] {
-  const doubtful = hits.filter((hit) => hit.severity === "high" && hit.category === "injection");
-  const kinds = new Set(doubtful.map((hit) => hit.id));
+  const suspicious = hits.filter((hit) => hit.severity === "high" && hit.category === "injection");
+  const kinds = new Set(suspicious.map((hit) => hit.id));
   return kinds.size < 2
     ? [...hits]
-    : hits.map((hit) => (doubtful.includes(hit) ? { ...hit, severity: "critical" } : hit));
+    : hits.map((hit) => (suspicious.includes(hit) ? { ...hit, severity: "critical" } : hit));
 }
 
 /** `lines` are the lines of the file, used to detect mere mentions. */

@@ -150,7 +150,7 @@ function decodeText(file: SkillFile): string | undefined {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SCANNED));
 }
 
-/** Scans every file, whatever its extension; binaries are checked by type. */
+/** Scans every file with any extension; binaries are checked by type. */
 export function scanSkill(files: readonly SkillFile[]): GuardReport {
   const findings = structureFindings(files);
   for (const file of files) {

@@ -86,8 +86,8 @@ export function textViews(text: string, program: boolean): View[] {
     views.push({ line: index + 1, text: line, how: "" });
     const plain = program ? unmasked(line) : respelled(unmasked(unescaped(line)));
     if (plain !== line) views.push({ line: index + 1, text: plain, how: "unmasked" });
-    const turnedLine = decipher(line);
-    for (const decoded of [...decodedIn(line), ...(turnedLine ? [turnedLine] : [])])
+    const deciphered = decipher(line);
+    for (const decoded of [...decodedIn(line), ...(deciphered ? [deciphered] : [])])
       views.push({ line: index + 1, text: decoded, how: "decoded" });
     if (/(?:\\|\||&&)\s*$/.test(line) && !line.startsWith("|")) {
       let joined = line;

@@ -68,13 +68,16 @@ describe("malicious zip archives are refused", () => {
   const zip64 = Buffer.concat([plain.subarray(0, endAt), locator, plain.subarray(endAt)]);
 
   test.each([
-    ["a path that climbs", makeZip([{ path: "../../evil.md", content: "x" }])],
+    ["a path with parent folders", makeZip([{ path: "../../evil.md", content: "x" }])],
     ["an absolute path", makeZip([{ path: "/etc/cron.d/evil", content: "x" }])],
     ["a link", makeZip([{ path: "SKILL.md", content: "/etc/passwd", mode: 0o120777 }])],
     ["a device", makeZip([{ path: "SKILL.md", content: "", mode: 0o060644 }])],
     ["a bomb by ratio", makeZip([1, 2, 3].map((index) => ({ path: `f${index}`, content: bomb })))],
-    ["a file larger than promised", makeZip([{ path: "SKILL.md", content: Buffer.alloc(100_000), claimedSize: 10 }])],
-    ["a file smaller than promised", makeZip([{ path: "SKILL.md", content: "x", claimedSize: 10 }])],
+    [
+      "a file larger than its stated size",
+      makeZip([{ path: "SKILL.md", content: Buffer.alloc(100_000), claimedSize: 10 }]),
+    ],
+    ["a file smaller than its stated size", makeZip([{ path: "SKILL.md", content: "x", claimedSize: 10 }])],
     ["two names for one file", makeZip([{ path: "SKILL.md", content: "x", localName: "SKULL.md" }])],
     ["files that share their bytes", shared],
     ["a second directory", zip64],
@@ -86,8 +89,8 @@ describe("malicious zip archives are refused", () => {
       ]),
     ],
     ["many entries", makeZip(Array.from({ length: LIMITS.files * 4 + 1 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut file", makeZip(valid).subarray(0, 60)],
-    ["no archive at all", Buffer.from("PK\u0003\u0004 hello")],
+    ["a truncated file", makeZip(valid).subarray(0, 60)],
+    ["a file that is not an archive", Buffer.from("PK\u0003\u0004 hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackZip(bytes)).rejects.toThrow(HubRefusal);
   });
@@ -95,7 +98,7 @@ describe("malicious zip archives are refused", () => {
 
 describe("malicious tar archives are refused", () => {
   test.each([
-    ["a path that climbs", makeTarGz([{ path: "../../evil.md", content: "x" }])],
+    ["a path with parent folders", makeTarGz([{ path: "../../evil.md", content: "x" }])],
     ["an absolute path", makeTarGz([{ path: "/etc/cron.d/evil", content: "x" }])],
     ["a symbolic link", makeTarGz([{ path: "SKILL.md", type: "2", link: "/etc/passwd" }])],
     ["a hard link", makeTarGz([{ path: "SKILL.md", type: "1", link: "/etc/passwd" }])],
@@ -103,9 +106,9 @@ describe("malicious tar archives are refused", () => {
     ["a bomb by ratio", makeTarGz([{ path: "zeros", content: Buffer.alloc(LIMITS.file - 1) }])],
     ["a bomb by size", gzipSync(Buffer.alloc(LIMITS.total * 4))],
     ["many entries", makeTarGz(Array.from({ length: LIMITS.files * 5 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut archive", gzipSync(makeTar(valid).subarray(0, 700))],
+    ["a truncated archive", gzipSync(makeTar(valid).subarray(0, 700))],
     ["a damaged header", gzipSync(Buffer.concat([Buffer.from("garbage"), makeTar(valid)]))],
-    ["no archive at all", Buffer.from("hello")],
+    ["a file that is not an archive", Buffer.from("hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackTar(bytes)).rejects.toThrow(HubRefusal);
   });

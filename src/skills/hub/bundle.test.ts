@@ -61,13 +61,16 @@ describe("a set of files", () => {
   test.each([
     ["links", [{ ...file("a"), kind: "link" as const }]],
     ["devices", [{ ...file("a"), kind: "special" as const }]],
-    ["doubles", [file("a.md"), file("a.md")]],
+    ["duplicates", [file("a.md"), file("a.md")]],
     ["names that differ by letter case", [file("Skill.md"), file("SKILL.md")]],
     ["folders that differ by letter case", [file("Scripts/a"), file("scripts/b")]],
-    ["a file where a folder must be", [file("a"), file("a/b")]],
+    ["a path that is both a file and a folder", [file("a"), file("a/b")]],
     ["too many files", Array.from({ length: LIMITS.files + 1 }, (_, index) => file(`f${index}`))],
     ["a huge file", [file("a", "x".repeat(LIMITS.file + 1))]],
-    ["too much in all", Array.from({ length: 5 }, (_, index) => file(`f${index}`, "x".repeat(LIMITS.file)))],
+    [
+      "files that are too large in total",
+      Array.from({ length: 5 }, (_, index) => file(`f${index}`, "x".repeat(LIMITS.file))),
+    ],
   ])("%s are refused", (_, entries) => {
     expect(() => checkFiles(entries)).toThrow(HubRefusal);
   });

@@ -28,7 +28,7 @@ export async function cachedListing(
   const listings = await make();
   const fresh: Cached = { at: Date.now(), listings };
   await mkdir(dir, { recursive: true, mode: 0o700 })
-    // Keeps the agent's search tools away from unchecked text.
+    // Excludes the folder from the agent's searches, because its text is unchecked.
     .then(() => writeFile(join(hub, ".ignore"), "*\n", { mode: 0o600 }))
     .then(() => writeFile(path, JSON.stringify(fresh), { mode: 0o600 }))
     .catch(() => undefined);

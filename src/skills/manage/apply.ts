@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { Plan } from "./plan.ts";
 
 function modeFor(path: string, text: string): number {
@@ -44,8 +45,7 @@ async function removeIfEmpty(dir: string, below: string): Promise<void> {
 
 /** For a linked skill, only the link is removed, not its target. */
 async function remove(plan: Plan, root: string): Promise<void> {
-  if (relative(root, plan.dir).startsWith("..") || plan.dir === root)
-    throw new Error(`${plan.dir} is not a skill's folder`);
+  if (!isPathInside(plan.dir, root) || plan.dir === root) throw new Error(`${plan.dir} is not a skill's folder`);
   if (lstatSync(plan.dir).isSymbolicLink()) await unlink(plan.dir);
   else {
     const trash = join(dirname(plan.dir), `.deleted-${process.pid}-${Date.now()}`);

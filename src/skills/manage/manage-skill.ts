@@ -1,8 +1,9 @@
 // skill_manage: plans a change, asks for approval, scans it, writes it and records it. Flagged changes are quarantined.
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { GateContext } from "../../core/gate.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { Finding, GuardReport, SkillFile } from "../guard/finding.ts";
 import { computeVerdict } from "../guard/finding.ts";
 import { decide } from "../guard/policy.ts";
@@ -96,7 +97,7 @@ async function record(deps: ManageDeps, plan: Plan, author: Author, verdict: str
 
 function findRoot(deps: ManageDeps, dir: string): string {
   const roots = deps.library.catalog.roots();
-  return roots.find((root) => !relative(root.path, dir).startsWith(".."))?.path ?? deps.library.catalog.homeRoot;
+  return roots.find((root) => isPathInside(dir, root.path))?.path ?? deps.library.catalog.homeRoot;
 }
 
 async function applyChange(deps: ManageDeps, plan: Plan, author: Author): Promise<Answer> {

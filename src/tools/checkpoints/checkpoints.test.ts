@@ -266,7 +266,7 @@ describe("pruning", () => {
     expect((await store.snapshots(hash)).map(({ id }) => id)).toEqual(ids.slice(0, 3));
     await store.locked(() => restore(store, root, { id: ids[2] ?? "", limits }));
     write("a.bin", "after");
-    await keepId("goes on");
+    await keepId("after the restore");
     expect(await store.snapshots(hash)).toHaveLength(4);
   });
 

@@ -96,17 +96,20 @@ describe.skipIf(!usable.ok)("a contained script", () => {
       "print(sorted(set(os.listdir(os.environ['HOME'])) - {'project', '.cache', '.hermes'})); sys.exit(len(set(os.listdir(os.environ['HOME'])) - {'project', '.cache', '.hermes'}) or 9)",
     ],
     ["changes a start-up file", "open(os.environ['HOME']+'/.bashrc','a').write('evil')"],
-    ["makes a new start-up file", "open(os.environ['HOME']+'/.profile','w').write('evil')"],
+    ["creates a start-up file", "open(os.environ['HOME']+'/.profile','w').write('evil')"],
     [
       "changes the settings of Hermes",
       "q=os.environ['HOME']+'/.hermes/con'+'fig.yaml'; open(q,'a').write('mode: off')",
     ],
     ["adds a skill", "open(os.environ['HOME']+'/.hermes/skills/pdf/SKILL.md','w').write('evil')"],
-    ["goes through a link", "os.symlink(os.environ['HOME']+'/.ssh','k'); open('k/authorized_keys','a').write('evil')"],
+    [
+      "writes through a link",
+      "os.symlink(os.environ['HOME']+'/.ssh','k'); open('k/authorized_keys','a').write('evil')",
+    ],
     ["writes to the system", "open('/etc/evil','w').write('x')"],
     ["mounts the system writable", "sys.exit(subprocess.run(['mount','-o','remount,rw','/']).returncode or 0)"],
     ["deletes the home", "shutil.rmtree(os.environ['HOME']+'/.ssh')"],
-    ["kills what runs outside", `os.kill(${process.pid}, 0)`],
+    ["signals a process outside the sandbox", `os.kill(${process.pid}, 0)`],
   ])("is stopped when it %s", async (_name, code) => {
     const json = await run(`import os, shutil, subprocess, sys\n${code}`);
     expect(json.status).toBe("error");

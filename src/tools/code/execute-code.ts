@@ -303,7 +303,7 @@ function describe(parts: CodeParts): string {
   );
   const limits = `${parts.settings.maxToolCalls} calls, ${parts.settings.timeoutMs / 1000} s`;
   const tools = calls.length === 0 ? "" : ` It can call tools: from hermes_tools import …; ${calls.join(", ")};`;
-  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; what it prints is what you see.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. No network except through tools; it sees the files of the working folder and the system. Limits: ${limits}.`;
+  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; the result is its printed output.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. No network except through tools; it sees the files of the working folder and the system. Limits: ${limits}.`;
 }
 
 function available(): Availability {
@@ -314,7 +314,7 @@ export function executeCodeTool(parts: CodeParts): Tool {
   return defineTool({
     name: "execute_code",
     toolset: "code_execution",
-    notForSubagents: "a subagent must not run free code",
+    notForSubagents: "a subagent must not run scripts",
     description: describe(parts),
     parameters: Type.Object({
       code: Type.String({ description: "The whole script" }),

@@ -21,7 +21,7 @@ export const SCRIPT_TOOLS: readonly ScriptTool[] = [
 ];
 
 /** Arguments that scripts may not use: nothing that a script starts may outlive it. */
-const NOT_FOR_SCRIPTS: { readonly [tool: string]: readonly string[] } = {
+const BLOCKED_ARGUMENTS: { readonly [tool: string]: readonly string[] } = {
   terminal: ["background", "pty", "notify_on_complete", "watch_patterns"],
 };
 
@@ -31,7 +31,7 @@ export function scriptTools(names: readonly string[]): readonly ScriptTool[] {
 }
 
 export function scriptArguments(name: string, args: { readonly [key: string]: unknown }): { [key: string]: unknown } {
-  const dropped = NOT_FOR_SCRIPTS[name] ?? [];
+  const dropped = BLOCKED_ARGUMENTS[name] ?? [];
   return Object.fromEntries(
     Object.entries(args).filter(([key, value]) => value !== null && value !== undefined && !dropped.includes(key)),
   );

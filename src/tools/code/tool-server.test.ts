@@ -35,7 +35,7 @@ describe("the server for tool calls", () => {
     };
     const server = await ToolServer.listen({ socketPath, token: "right", allowed: ["read_file"], maxCalls: 5, call });
     expect(statSync(socketPath).mode & 0o777).toBe(0o600);
-    const say = (text: string) =>
+    const send = (text: string) =>
       new Promise<string>((resolve) => {
         const socket = createConnection(socketPath, () => socket.write(text));
         let answer = "";
@@ -52,10 +52,10 @@ describe("the server for tool calls", () => {
       "null\n",
       '{"tool":"read_file"}\n',
     ])
-      expect(await say(bad)).toBe("");
+      expect(await send(bad)).toBe("");
     expect(called).toBe(0);
-    expect(await say('{"token":"right","tool":"read_file","args":[1]}\n')).toContain("must be named");
-    expect(await say('{"token":"right","tool":"read_file","args":{"path":"x"}}\n')).toContain('"ok":true');
+    expect(await send('{"token":"right","tool":"read_file","args":[1]}\n')).toContain("must be named");
+    expect(await send('{"token":"right","tool":"read_file","args":{"path":"x"}}\n')).toContain('"ok":true');
     expect(called).toBe(1);
     await server.close();
   });

@@ -116,7 +116,7 @@ describe("write_file", () => {
     writeFileSync(at("a.txt"), "1\n2\n3\n");
     expect((await write({ path: "a.txt", content: "x\n" })).json._warning).toContain("was not read");
     expect((await write({ path: "a.txt", content: "y\n" })).json._warning).toBeUndefined();
-    writeFileSync(at("a.txt"), "somebody else\n");
+    writeFileSync(at("a.txt"), "changed\n");
     expect((await write({ path: "a.txt", content: "z\n" })).json._warning).toContain("changed on disk");
     writeFileSync(at("b.txt"), "1\n2\n3\n");
     await read({ path: "b.txt", limit: 1 });

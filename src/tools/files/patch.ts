@@ -199,7 +199,7 @@ export function patchTool(parts: FileToolParts): Tool {
     toolset: "file",
     minWindow: "medium",
     description:
-      "Change files. mode replace: one passage of one file (old_string must be unique; small differences in white space are forgiven). mode patch: a V4A patch over several files (*** Update File / Add File / Delete File / Move File: a -> b, @@ hint @@, lines with space, + or -), applied whole or not at all.",
+      "Change files. mode replace: one passage of one file (old_string must be unique; small differences in white space are tolerated). mode patch: a V4A patch over several files (*** Update File / Add File / Delete File / Move File: a -> b, @@ hint @@, lines with space, + or -), applied whole or not at all.",
     parameters: Type.Object({
       mode: Type.Optional(
         Type.Union([Type.Literal("replace"), Type.Literal("patch")], { description: "replace (default) or patch" }),

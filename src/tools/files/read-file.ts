@@ -57,7 +57,10 @@ async function readProblem(parts: FileToolParts, path: string, info: FileInfo): 
 
 function repeatedRead(verdict: "unchanged" | "blocked", path: string): ToolResult {
   if (verdict === "blocked")
-    return toolError("this page was read already and has not changed; use what you have", { path, already_read: true });
+    return toolError("this page was already read and has not changed; use the earlier result", {
+      path,
+      already_read: true,
+    });
   return jsonResult({
     status: "unchanged",
     message: "The file has not changed since you read this page.",

@@ -22,7 +22,7 @@ let parts: FileToolParts;
 const at = (...names: string[]) => join(folder.path, ...names);
 
 /** A channel that runs the remote scripts in a local shell. */
-function nextDoor(home: string): RemoteChannel {
+function localShellChannel(home: string): RemoteChannel {
   return {
     name: "docker",
     label: "local shell",
@@ -36,7 +36,7 @@ function nextDoor(home: string): RemoteChannel {
 
 beforeEach(async () => {
   folder = tempFolder();
-  backend = new RemoteBackend({ channel: nextDoor(folder.path), cwd: folder.path, variables: {} });
+  backend = new RemoteBackend({ channel: localShellChannel(folder.path), cwd: folder.path, variables: {} });
   await backend.start();
   const shell = backendShell(backend);
   files = remoteFiles(shell);

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../core/message.ts";
 import { isEnvFile } from "../../core/redactor.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import { checkGate, contentTrust, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { type Lines, ripgrepSearch } from "./line-search.ts";
 
@@ -21,8 +22,7 @@ interface SearchArgs {
 }
 
 function shortPath(path: string, cwd: string): string {
-  const inside = relative(cwd, path);
-  return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
+  return isPathInside(path, cwd) ? relative(cwd, path) : path;
 }
 
 function truncation(found: Lines, page: { offset: number; limit: number }): JsonObject {

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
+import { isAlive } from "../../lib/process/is-alive.ts";
 import { isExecutable } from "../../lib/which.ts";
 import type { RemoteChannel } from "./remote-command.ts";
 
@@ -95,14 +96,6 @@ function quota(info: EngineInfo | undefined, diskMb: number): string[] {
   return info?.Driver === "overlay2" && onXfs ? [`--storage-opt=size=${diskMb}m`] : [];
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 interface ClientResult {
   readonly code: number;
   readonly out: string;
@@ -179,7 +172,7 @@ export class ContainerChannel implements RemoteChannel {
     const orphans = out
       .split("\n")
       .map((line) => line.trim().split(" "))
-      .filter(([id, owner]) => id && owner && /^\d+$/.test(owner) && !isRunning(Number(owner)));
+      .filter(([id, owner]) => id && owner && /^\d+$/.test(owner) && !isAlive(Number(owner)));
     if (orphans.length > 0) await this.#run(["rm", "--force", ...orphans.map(([id]) => id ?? "")], START_MS);
   }
 

@@ -33,7 +33,7 @@ export class OutputCapture {
     this.#transform = options.transform ?? ((text) => text);
   }
 
-  /** Returns a promise when the caller should wait because the file is behind. */
+  /** Returns a promise when the caller should wait because the file is written more slowly than output arrives. */
   push(chunk: Uint8Array): Promise<void> | undefined {
     return this.#store(
       this.#transform(this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),

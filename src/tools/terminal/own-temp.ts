@@ -3,24 +3,17 @@ import { mkdtempSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isAlive } from "../../lib/process/is-alive.ts";
 
 const NAME = /^hermes-(?:shell|sandbox|ssh)-(\d+)-/;
 /** Programs in other containers may share the folder, and their process ids mean nothing here; only old folders are removed. */
 const ORPHAN_AGE_MS = 86_400_000;
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** Removes folders older than a day whose program no longer runs. */
 export async function sweepOrphans(base: string, now = Date.now()): Promise<void> {
   for (const name of await readdir(base).catch(() => [])) {
     const pid = NAME.exec(name)?.[1];
-    if (pid === undefined || isRunning(Number(pid))) continue;
+    if (pid === undefined || isAlive(Number(pid))) continue;
     const path = join(base, name);
     const info = await stat(path).catch(() => null);
     const ours = info?.uid === (process.getuid?.() ?? info?.uid);

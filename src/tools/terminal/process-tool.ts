@@ -134,7 +134,7 @@ export function processTool(registry: ProcessRegistry, options: ProcessOptions):
     toolset: "terminal",
     minWindow: "medium",
     description:
-      "Look after background processes: list, poll (status and last output), log (pages of output), wait, kill, write (raw input), submit (input and Enter), close (end of input).",
+      "Control background processes: list, poll (status and last output), log (pages of output), wait, kill, write (raw input), submit (input and Enter), close (end of input).",
     parameters: Type.Object({
       action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
       session_id: Type.Optional(Type.String({ description: "The process; everything but list needs it" })),

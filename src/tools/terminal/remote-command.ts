@@ -79,7 +79,7 @@ export class RunningCommand {
         stdout.pause();
         void wait.then(() => stdout.resume());
       }
-      // Background processes of the command may keep the output open; the end mark tells that the command has ended.
+      // Background processes of the command may keep the output open; the end mark shows that the command has ended.
       if (this.#end) settleEnd();
     });
     child.once("error", (error) => {

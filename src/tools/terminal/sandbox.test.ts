@@ -104,7 +104,7 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
     expect(asked.at(-1)?.intent).toBe(`sandbox read ${home}/.ssh/id`);
   });
 
-  it("asks for the denied path, runs again, and remembers it for the session only when told to", async () => {
+  it("asks for the denied path, runs again, and remembers it for the session only when requested", async () => {
     writeFileSync(join(outside, "a"), "old");
     writeFileSync(join(outside, "b"), "old");
     expect(await terminal(`echo new > ${outside}/a`, person("once"))).toMatchObject({ exit_code: 0 });

@@ -11,7 +11,7 @@ export class SharedChannel {
     this.#channel = channel;
   }
 
-  /** Counts the user before waiting, so that a concurrent close does not stop the container. */
+  /** Counts the conversation before waiting, so that a concurrent close does not stop the container. */
   async #acquire(): Promise<void> {
     this.#users++;
     try {

@@ -16,7 +16,7 @@ const CHANGES_STATE = new Set(
 );
 
 /** True for one program with plain arguments: it cannot change the shell, so its state need not be saved. */
-function leavesStateAlone(command: string): boolean {
+function cannotChangeState(command: string): boolean {
   if (!/^[\w./][\w ./,:@%+-]*$/.test(command)) return false;
   return !CHANGES_STATE.has(command.split(" ", 1)[0] ?? "");
 }
@@ -61,7 +61,7 @@ export class ShellState {
 
   /** A script that restores the state, runs the command and saves the state. Must be started in `cwd`. */
   wrap(command: string, cwd: string): Wrapped {
-    if (!this.#functions && leavesStateAlone(command))
+    if (!this.#functions && cannotChangeState(command))
       return { script: `${this.#restore(cwd)}${command}`, next: undefined };
     const next = join(this.folder, `state-${++this.#sequence}`);
     const base = this.#base === undefined ? `export -p > ${shellQuote(`${next}.base`)}; ` : "";

@@ -215,7 +215,7 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   if (refusal) return refusal;
   const work = args.background ? background : foreground;
   const result = await work(parts, resolved, backend, context);
-  // A background command taints at its start: its later output reaches the conversation in several ways.
+  // A background command taints the turn when it starts, because its output may reach the conversation later.
   return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
 }
 
@@ -226,7 +226,7 @@ export function terminalTool(parts: TerminalParts): Tool {
     namesFolders: true,
     minWindow: "small",
     description:
-      "Run a shell command (bash). Exported variables and the working directory carry over to the next command. Servers, watchers and anything long: background: true, then look with process. Read, search and edit files with the file tools instead.",
+      "Run a shell command (bash). Exported variables and the working directory carry over to the next command. Servers, watchers and anything long: background: true, then check with process. Read, search and edit files with the file tools instead.",
     parameters: Type.Object({
       command: Type.String({ description: "The command line" }),
       background: Type.Optional(Type.Boolean({ description: "Start it and return at once" })),

@@ -82,7 +82,7 @@ describe("terminal", () => {
     expect(backend.cwd).toBe(join(folder.path, "it's a folder"));
   });
 
-  it("survives syntax errors and a removed folder", async () => {
+  it("continues after syntax errors and in a removed folder", async () => {
     expect((await terminal({ command: "if then fi (" })).json.exit_code).not.toBe(0);
     await terminal({ command: "mkdir gone && cd gone && rmdir ../gone" });
     expect((await terminal({ command: "echo still here" })).json.output).toBe("still here");

@@ -99,7 +99,7 @@ export class WebBackends {
     return { ok: false, reason: `no web backend for ${capability} is set up; see web.backend` };
   }
 
-  /** The providers to use, best first. A configured one is used alone; `web.backend` is ignored for what it cannot do. */
+  /** The providers to use, best first. A configured one is used alone; `web.backend` is ignored for operations that it does not support. */
   choose(capability: WebCapability): Choice {
     const { backend, searchBackend, extractBackend } = this.#settings;
     const own = capability === "search" ? searchBackend : extractBackend;

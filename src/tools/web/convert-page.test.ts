@@ -32,6 +32,6 @@ it("does not block the event loop", async () => {
   setImmediate(watch);
   await convertPage(html);
   done = true;
-  // Sending the page and receiving the result takes a small part of the time.
+  // Sending the page and receiving the result takes a fraction of the conversion time.
   expect(longest).toBeLessThan(alone / 2);
 });

@@ -131,7 +131,7 @@ function errorStatus(
 function unreachable(rule: string, reason: string, call: ServiceCall): { ok: false; failure: Failure } {
   if (rule === "interrupted") return fail("interrupted", "The call was interrupted.");
   if (rule === "timeout")
-    return fail("timeout", `${call.service} did not response in time.`, { provider: call.service });
+    return fail("timeout", `${call.service} did not respond in time.`, { provider: call.service });
   return fail("server_error", `${call.service} cannot be reached: ${reason}`, { provider: call.service });
 }
 

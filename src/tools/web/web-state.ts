@@ -37,7 +37,7 @@ export class WebState {
   readonly parts: WebParts;
   readonly searches: ByteCache<FoundHits>;
   readonly pages: ByteCache<ReadPage>;
-  /** The last search query of each conversation, which tells what matters in a long page. */
+  /** The last search query of each conversation, used to select the relevant parts of a long page. */
   readonly #queries = new Map<string, string>();
 
   constructor(parts: WebParts, now?: () => number) {

@@ -13,14 +13,14 @@ import { nonEmpty, paths, type ShellRule } from "./rule.ts";
 import { isGuardedFile, isOutside, isSystemPath } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
 
-const targetsOf = (invocation: Invocation, host: ShellEnvironment): string[] =>
+const findTargets = (invocation: Invocation, host: ShellEnvironment): string[] =>
   paths(operands(invocation), invocation, host);
 
 const isRecursive = (invocation: Invocation): boolean => hasFlag(invocation, "rR", "--recursive");
 
 /** The paths that a command deletes, empties or moves. */
 function removedPaths(invocation: Invocation, host: ShellEnvironment): string[] {
-  const targets = targetsOf(invocation, host);
+  const targets = findTargets(invocation, host);
   if (programName(invocation) === "ln") return hasFlag(invocation, "f", "--force") ? targets.slice(-1) : [];
   if (programName(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);
   const into = argTexts(invocation).some((text) => /^(?:-t|--target-directory)/.test(text));
@@ -53,7 +53,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     ],
     programs: ["rm", "grm", "srm", "rimraf"],
     match: (invocation, host) =>
-      isRecursive(invocation) || programName(invocation) === "rimraf" ? targetsOf(invocation, host) : null,
+      isRecursive(invocation) || programName(invocation) === "rimraf" ? findTargets(invocation, host) : null,
   },
   {
     id: "delete_unknown",
@@ -64,7 +64,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     programs: ["rm", "grm", "unlink", "shred", "srm"],
     match: (invocation, host) => {
       const unknown = operands(invocation).some((word) => word.text.includes(UNKNOWN) || /^\/?\*$/.test(word.text));
-      return unknown || programName(invocation) === "shred" ? targetsOf(invocation, host) : null;
+      return unknown || programName(invocation) === "shred" ? findTargets(invocation, host) : null;
     },
   },
   {
@@ -96,7 +96,7 @@ export const FILE_RULES: readonly ShellRule[] = [
       argTexts(invocation).some(
         (text) => /^--(?:delete|remove-source)/.test(text) || /^(?:purge|delete|sync)$/.test(text),
       ) && !hasFlag(invocation, "n", "--dry-run")
-        ? targetsOf(invocation, host).slice(-1)
+        ? findTargets(invocation, host).slice(-1)
         : null,
   },
   {
@@ -105,7 +105,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "note",
     reason: "deletes, empties or moves files",
     programs: ["rm", "rmdir", "unlink", "mv", "truncate", "shred", "trash", "gio"],
-    match: targetsOf,
+    match: findTargets,
   },
   {
     id: "open_permissions",
@@ -122,7 +122,7 @@ export const FILE_RULES: readonly ShellRule[] = [
       const mode =
         argTexts(invocation).find((text) => /^[0-7]{3,4}$|^[ugoa]*[-+=]/.test(text) && !/^-[Rrvcf]+$|^--/.test(text)) ??
         "";
-      return opensToAll(mode) || setsId(mode) ? targetsOf(invocation, host) : null;
+      return opensToAll(mode) || setsId(mode) ? findTargets(invocation, host) : null;
     },
   },
   {
@@ -135,10 +135,10 @@ export const FILE_RULES: readonly ShellRule[] = [
     match: (invocation, host) =>
       isRecursive(invocation) &&
       (/^(?:root|0)(?::|$)/.test(operands(invocation)[0]?.text ?? "") ||
-        targetsOf(invocation, host)
+        findTargets(invocation, host)
           .slice(1)
           .some((path) => isSystemPath(path) || path === "/"))
-        ? targetsOf(invocation, host).slice(1)
+        ? findTargets(invocation, host).slice(1)
         : null,
   },
   {
@@ -148,7 +148,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "changes the permissions of system folders",
     programs: ["chmod", "setfacl", "chattr"],
     match: (invocation, host) =>
-      nonEmpty(targetsOf(invocation, host).filter((path) => path === "/" || isSystemPath(path))),
+      nonEmpty(findTargets(invocation, host).filter((path) => path === "/" || isSystemPath(path))),
   },
   {
     id: "write_system",
@@ -188,7 +188,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "removes or moves a start-up, credential or Hermes file",
     programs: ["rm", "mv", "unlink", "chmod", "chown", "rmdir", "shred"],
     match: (invocation, host) => {
-      const guarded = targetsOf(invocation, host).filter(
+      const guarded = findTargets(invocation, host).filter(
         (path) => isGuardedFile(path, host) || path === host.hermesHome,
       );
       return /^chmod$/.test(programName(invocation)) && /^[0-7]?[0-7]00$/.test(operands(invocation)[0]?.text ?? "")

@@ -52,7 +52,7 @@ const NAMES: { readonly [char: string]: string } = {
   "\u3000": "ideographic space",
 };
 
-function nameOf(char: string): string {
+function describeChar(char: string): string {
   const code = `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
   const name = NAMES[char] ?? (CONTROL.test(char) ? "control character" : FORMAT.test(char) ? "invisible" : char);
   return `${code} (${name})`;
@@ -73,14 +73,14 @@ export function characterProblem(text: string, parse: () => ShellNode | null): s
     at += char.length;
     if (char === "\n" || char === "\t") continue;
     if (CONTROL.test(char))
-      return `it contains ${nameOf(char)}. Write control characters as escapes, for example $'\\x1b' or printf '\\033'; lines end with a line feed alone`;
+      return `it contains ${describeChar(char)}. Write control characters as escapes, for example $'\\x1b' or printf '\\033'; lines end with a line feed alone`;
     const invisible = FORMAT.test(char) && !flags.some(([from, to]) => here >= from && here < to);
     if (invisible && !JOINERS.has(char))
-      return `it contains the invisible character ${nameOf(char)}. Leave it out, or write it as $'\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}'`;
+      return `it contains the invisible character ${describeChar(char)}. Leave it out, or write it as $'\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}'`;
     if (!invisible && !looksLikeSyntax(char)) continue;
     root ??= parse();
     if (++looked > MAX_LOOKUPS || !isText(root, here))
-      return `it contains ${nameOf(char)} outside quotes, where it can be mistaken for shell syntax. Use the ASCII character, or put the text in single quotes`;
+      return `it contains ${describeChar(char)} outside quotes, where it can be mistaken for shell syntax. Use the ASCII character, or put the text in single quotes`;
   }
   return undefined;
 }

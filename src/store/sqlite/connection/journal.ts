@@ -3,12 +3,12 @@ import { errorMessage } from "../../../lib/error-message.ts";
 import type { Database } from "./driver.ts";
 
 /** Texts of SQLite errors on volumes without support for WAL (network and FUSE file systems). */
-export const WAL_MARKERS: readonly string[] = ["locking protocol", "not authorized", "disk i/o error"];
+const WAL_MARKERS: readonly string[] = ["locking protocol", "not authorized", "disk i/o error"];
 
 /** Databases that a warning was given for, so that a process warns once for each. */
 const warned = new Set<string>();
 
-export function hasWalMarker(text: string): boolean {
+function hasWalMarker(text: string): boolean {
   const lower = text.toLowerCase();
   return WAL_MARKERS.some((marker) => lower.includes(marker));
 }
@@ -30,9 +30,4 @@ export function applyJournalMode(db: Database, label: string, warn: (text: strin
     }
     return "delete";
   }
-}
-
-/** Forgets which labels were warned about; for tests. */
-export function resetJournalWarnings(): void {
-  warned.clear();
 }

@@ -1,5 +1,6 @@
 // Detects a missing or damaged search index, keeps appends working without it, and rebuilds it.
 
+import { errorMessage } from "../../../lib/error-message.ts";
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { type Database, immediate } from "../connection/driver.ts";
 import {
@@ -141,7 +142,7 @@ export function rebuildIndexForMigration(db: Database, fromVersion: number): voi
 
 /** Disables the index, so that writes do not fail, and marks it for a rebuild. */
 export function disableIndex(db: Database, cause: unknown): void {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = errorMessage(cause);
   immediate(db, () => {
     const { layout } = readCatalog(db);
     dropTriggers(db);

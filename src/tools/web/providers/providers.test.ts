@@ -28,11 +28,11 @@ function provider(name: string, options: { env?: { [name: string]: string }; tim
   return found;
 }
 
-const quiet = () => new AbortController().signal;
+const neverAborted = () => new AbortController().signal;
 
 describe.each(SEARCHERS)("%s searches", (name) => {
   it("and returns titles, addresses and descriptions in order", async () => {
-    const answer = await provider(name).search!("cats & dogs", { limit: 3, signal: quiet() });
+    const answer = await provider(name).search!("cats & dogs", { limit: 3, signal: neverAborted() });
     expect(answer).toEqual({
       ok: true,
       hits: [1, 2, 3].map((n) => ({
@@ -53,7 +53,7 @@ describe.each(SEARCHERS)("%s searches", (name) => {
     [402, "billing"],
   ])("and reports status %i as %s", async (status, kind) => {
     services.fail({ status, body: { error: "said so" }, headers: { "retry-after": "7" } });
-    const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
+    const answer = await provider(name).search!("q", { limit: 3, signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { kind, status, retryAfterMs: 7000 } });
     expect(JSON.stringify(answer)).toContain("said so");
     expect(JSON.stringify(answer)).not.toMatch(/-key"/);
@@ -61,7 +61,7 @@ describe.each(SEARCHERS)("%s searches", (name) => {
 
   it("and reports an invalid response", async () => {
     services.fail({ body: "<html>Welcome to the hotel network</html>" });
-    const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
+    const answer = await provider(name).search!("q", { limit: 3, signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { kind: "format_error" } });
   });
 
@@ -69,13 +69,13 @@ describe.each(SEARCHERS)("%s searches", (name) => {
     services.fail({
       body: name === "ddgs" ? '<div class="results">' : { results: "none", web: [1], data: null, output: {} },
     });
-    const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
+    const answer = await provider(name).search!("q", { limit: 3, signal: neverAborted() });
     expect(answer).toEqual({ ok: true, hits: [] });
   });
 
   it("and stops at the time limit", async () => {
     services.fail({ hang: true });
-    const answer = await provider(name, { timeoutMs: 60 }).search!("q", { limit: 3, signal: quiet() });
+    const answer = await provider(name, { timeoutMs: 60 }).search!("q", { limit: 3, signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { kind: "timeout" } });
   });
 
@@ -92,7 +92,7 @@ describe.each(SEARCHERS)("%s searches", (name) => {
 describe.each(READERS)("%s reads pages", (name) => {
   it("and one failure does not affect the others", async () => {
     const urls = ["https://example.org/a", "https://example.org/broken", "https://Example.org/c/"];
-    const answer = await provider(name).extract!(urls, { signal: quiet() });
+    const answer = await provider(name).extract!(urls, { signal: neverAborted() });
     expect(answer.ok && answer.pages.map((page) => page.url)).toEqual(urls);
     expect(answer.ok && answer.pages.map((page) => page.ok)).toEqual([true, false, true]);
     expect(answer.ok && answer.pages[0]?.ok && answer.pages[0].content).toContain("Text of https://example.org/a");
@@ -104,13 +104,13 @@ describe.each(READERS)("%s reads pages", (name) => {
     [502, "server_error"],
   ])("and reports status %i as %s", async (status, kind) => {
     services.fail({ status, body: { error: "no" } });
-    const answer = await provider(name).extract!(["https://example.org/a"], { signal: quiet() });
+    const answer = await provider(name).extract!(["https://example.org/a"], { signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { kind } });
   });
 
   it("and reports an address that is missing in the response", async () => {
     services.fail({ body: name === "firecrawl" ? { success: true, data: {} } : { results: [] } });
-    const answer = await provider(name).extract!(["https://example.org/a"], { signal: quiet() });
+    const answer = await provider(name).extract!(["https://example.org/a"], { signal: neverAborted() });
     expect(answer).toMatchObject({ ok: true, pages: [{ ok: false, url: "https://example.org/a" }] });
   });
 });
@@ -128,7 +128,7 @@ describe("keys", () => {
     expect(missing).toMatchObject({ ok: false, reason: expect.stringContaining(variable) });
     const wrong = await provider(name, { env: { [variable]: "wrong-key" } }).search!("q", {
       limit: 1,
-      signal: quiet(),
+      signal: neverAborted(),
     });
     expect(wrong).toMatchObject({ ok: false, failure: { kind: "auth", hint: expect.stringContaining(variable) } });
     expect(JSON.stringify(wrong)).not.toContain("wrong-key");
@@ -143,7 +143,7 @@ describe("keys", () => {
 
 describe("many results", () => {
   it.each(["searxng", "brave_free", "ddgs"])("%s requests pages until there are enough", async (name) => {
-    const answer = await provider(name).search!("q", { limit: 45, signal: quiet() });
+    const answer = await provider(name).search!("q", { limit: 45, signal: neverAborted() });
     expect(answer.ok && answer.hits.map((hit) => hit.url)).toEqual(
       Array.from({ length: 45 }, (_, index) => `https://example.org/${index + 1}`),
     );
@@ -151,11 +151,11 @@ describe("many results", () => {
 
   it("a failure of a later page keeps the results found", async () => {
     const searx = provider("searxng");
-    const first = await searx.search!("q", { limit: 5, signal: quiet() });
+    const first = await searx.search!("q", { limit: 5, signal: neverAborted() });
     expect(first.ok).toBe(true);
     const body = { results: [{ url: "https://a.example/", title: "A", content: "" }] };
     services.fail({ body }, { status: 500 });
-    expect(await searx.search!("q", { limit: 30, signal: quiet() })).toMatchObject({
+    expect(await searx.search!("q", { limit: 30, signal: neverAborted() })).toMatchObject({
       ok: true,
       hits: [{ title: "A" }],
     });
@@ -165,13 +165,13 @@ describe("many results", () => {
 describe("errors of particular services", () => {
   it("SearXNG without JSON: names the setting", async () => {
     services.fail({ status: 403, body: "Forbidden" });
-    const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
+    const answer = await provider("searxng").search!("q", { limit: 1, signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { hint: expect.stringContaining("settings.yml") } });
   });
 
   it("SearXNG without answers of its engines is a failure, not an empty result", async () => {
     services.fail({ body: { results: [], unresponsive_engines: [["google", "CAPTCHA"]] } });
-    const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
+    const answer = await provider("searxng").search!("q", { limit: 1, signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { message: expect.stringContaining("google: CAPTCHA") } });
   });
 
@@ -180,7 +180,7 @@ describe("errors of particular services", () => {
       status: 202,
       body: '<form id="challenge-form"><div class="anomaly-modal__title">Bots</div></form>',
     });
-    const answer = await provider("ddgs").search!("q", { limit: 1, signal: quiet() });
+    const answer = await provider("ddgs").search!("q", { limit: 1, signal: neverAborted() });
     expect(answer).toMatchObject({ ok: false, failure: { kind: "rate_limit" } });
   });
 
@@ -191,7 +191,7 @@ describe("errors of particular services", () => {
     ];
     const output = [{ type: "message", content: [{ type: "output_text", text, annotations }] }];
     services.fail({ body: { output, citations: ["https://cats.example/", "https://more.example/"] } });
-    const answer = await provider("xai").search!("q", { limit: 5, signal: quiet() });
+    const answer = await provider("xai").search!("q", { limit: 5, signal: neverAborted() });
     expect(answer).toEqual({
       ok: true,
       hits: [
@@ -202,13 +202,13 @@ describe("errors of particular services", () => {
   });
 
   it("Firecrawl reports a missing page", async () => {
-    const answer = await provider("firecrawl").extract!(["https://example.org/missing"], { signal: quiet() });
+    const answer = await provider("firecrawl").extract!(["https://example.org/missing"], { signal: neverAborted() });
     expect(answer).toMatchObject({ ok: true, pages: [{ ok: false, error: expect.stringContaining("404") }] });
   });
 
   it("keys are not sent when a service redirects", async () => {
     services.fail({ status: 302, headers: { location: `${services.url}/tavily/search` }, body: {} });
-    const answer = await provider("tavily").search!("q", { limit: 1, signal: quiet() });
+    const answer = await provider("tavily").search!("q", { limit: 1, signal: neverAborted() });
     expect(answer.ok).toBe(false);
     expect(services.requests).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 // Reads the guard's sample skills from their text files: `=== id`, then `--- path` before each file.
 import { readFileSync } from "node:fs";
-import type { SkillFile } from "../finding.ts";
+import type { SkillFile } from "../../src/skills/guard/finding.ts";
 
 export interface SampleSkill {
   readonly id: string;

@@ -29,8 +29,8 @@ function typeAt(all: readonly Mount[], point: string): string | undefined {
   return all.findLast((mount) => mount.point === point)?.type;
 }
 
-/** What is wrong with the walls; undefined when everything that can be written to is in memory. */
-export function wallProblem(uid: number): string | undefined {
+/** The problem of the sandbox; undefined when everything that can be written to is in memory. */
+export function isolationProblem(uid: number): string | undefined {
   if (uid === 0) return "the program would run as root";
   if (readFileSync("/proc/1/comm", "utf8").trim() !== "bwrap") return "the processes of the machine are visible";
   const all = mounts();

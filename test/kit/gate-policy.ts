@@ -1,0 +1,9 @@
+// The gate policy of a default configuration.
+import type { GatePolicy } from "../../src/security/gate/gate.ts";
+
+export const DEFAULT_GATE_POLICY: GatePolicy = {
+  mode: "manual",
+  yolo: false,
+  approvalTimeoutMs: 60_000,
+  sudoPassword: false,
+};
