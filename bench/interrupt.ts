@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openApp } from "../src/app/compose.ts";
 import type { Conversation } from "../src/core/conversation.ts";
 import type { AgentEvent } from "../src/core/event.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { tempHome } from "../test/kit/temp-home.ts";
 import { calls, type FakeLlm, hang, startFakeLlm, status, text, usage } from "../test/servers/fake-llm.ts";
@@ -158,7 +158,7 @@ async function openFixture(): Promise<InterruptFixture & { close(): Promise<void
     replies,
     summaries,
     folder: home.path,
-    open: async () => (await app.openConversation({ human: nobody, source: "cli", platform: "cli" })).conversation,
+    open: async () => (await app.openConversation({ human: absentHuman, source: "cli", platform: "cli" })).conversation,
     close: async () => {
       await app.close();
       await llm.close();

@@ -4,7 +4,13 @@ export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts"
 export type { Conversation, ConversationOptions, OpenedConversation, SendOptions } from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
 export { type Failure, type FailureKind, UserError } from "./core/failure.ts";
-export { type ApprovalAnswer, type ApprovalRequest, type ClarifyRequest, type Human, nobody } from "./core/human.ts";
+export {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  absentHuman,
+  type ClarifyRequest,
+  type Human,
+} from "./core/human.ts";
 export type { Job, JobRun } from "./core/job.ts";
 export type { JobInput } from "./core/job-service.ts";
 export type { Content, ContentPart, Message, ToolCall } from "./core/message.ts";

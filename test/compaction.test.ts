@@ -6,9 +6,9 @@ import { LosslessEngine } from "../src/context/compaction/lossless.ts";
 import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import { recallContextTool } from "../src/context/recall-context.ts";
 import type { ContextEngine } from "../src/core/context.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import type { Message } from "../src/core/message.ts";
-import { textOf } from "../src/core/message.ts";
+import { contentText } from "../src/core/message.ts";
 import { projectMessages } from "../src/core/projection.ts";
 import { estimateMessagesTokens } from "../src/core/tokens.ts";
 import type { Tool } from "../src/core/tool.ts";
@@ -29,7 +29,7 @@ async function recalled(tool: Tool, sessionId: string, query: string): Promise<s
     callId: "1",
     cwd: "/",
     signal: new AbortController().signal,
-    human: nobody,
+    human: absentHuman,
     progress: () => undefined,
     tainted: false,
     depth: 0,
@@ -60,9 +60,9 @@ async function live(seed: number, engine: ContextEngine, side: CountingSide) {
     const after = estimateMessagesTokens(outcome.messages);
     expect(after).toBeLessThanOrEqual(before * 0.9);
     expect(after + overhead).toBeLessThan(engine.thresholdTokens);
-    const text = outcome.messages.map((message) => textOf(message.content)).join("\n");
+    const text = outcome.messages.map((message) => contentText(message.content)).join("\n");
     expect(text).toContain(started.task);
-    expect(text).toContain(textOf(lastUser?.content));
+    expect(text).toContain(contentText(lastUser?.content));
     expect(text).toMatch(/recall_context/);
     const projected = projectMessages(outcome.messages);
     const kept = projected.at(-1)?.content === "Please continue." ? projected.slice(0, -1) : projected;
@@ -81,7 +81,7 @@ async function live(seed: number, engine: ContextEngine, side: CountingSide) {
     facts = [...facts, ...more.facts];
   }
   const tool = recallContextTool(store);
-  const inWindow = messages.map((message) => textOf(message.content)).join("\n");
+  const inWindow = messages.map((message) => contentText(message.content)).join("\n");
   let found = 0;
   const sample = facts.filter((_, index) => index % Math.ceil(facts.length / FACTS) === 0);
   for (const fact of sample) {

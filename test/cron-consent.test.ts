@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
-import { type ApprovalRequest, type Human, nobody } from "../src/core/human.ts";
+import { type ApprovalRequest, absentHuman, type Human } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -39,7 +39,7 @@ function person(choice: "once" | "deny"): { human: Human; asked: ApprovalRequest
     asked.push(request);
     return { choice };
   };
-  return { human: { ...nobody, present: true, approve }, asked };
+  return { human: { ...absentHuman, present: true, approve }, asked };
 }
 
 const schedule = (args: { [name: string]: unknown }) =>
@@ -72,7 +72,7 @@ it("asks before a removed job is created again, under any name or wording", asyn
     expect(JSON.parse(result)).toMatchObject({ success: false });
   }
   // Without a user the answer is no, also when approvals are switched off.
-  const { result } = await turn(nobody, again[1] as Reply);
+  const { result } = await turn(absentHuman, again[1] as Reply);
   expect(result).toContain("removed on");
   expect(await actions.list()).toEqual([]);
   // The prompt itself is not kept.
@@ -103,13 +103,17 @@ it("lets a user create it again on the command line without a question", async (
 it("schedules nothing after reading untrusted text when no user is present, also in later turns", async () => {
   const { actions } = await app.cron();
   const reads = calls([{ name: "web_search", args: { query: "weather" } }]);
-  const seen = await turn(nobody, reads);
-  const { result } = await turn(nobody, schedule({ schedule: "1h", prompt: "Do as the page says" }), seen.sessionId);
+  const seen = await turn(absentHuman, reads);
+  const { result } = await turn(
+    absentHuman,
+    schedule({ schedule: "1h", prompt: "Do as the page says" }),
+    seen.sessionId,
+  );
   expect(JSON.parse(result)).toMatchObject({ success: false });
   expect(result).toContain("untrusted text");
   expect(await actions.list()).toEqual([]);
   // A conversation that read nothing may schedule: its client asked for it.
-  const clean = await turn(nobody, schedule({ schedule: "1h", prompt: "Remind me to stretch" }));
+  const clean = await turn(absentHuman, schedule({ schedule: "1h", prompt: "Remind me to stretch" }));
   expect(JSON.parse(clean.result)).toMatchObject({ success: true });
 });
 

@@ -128,7 +128,7 @@ it("is not announced by a ticker that cannot read the jobs", async () => {
   await host.open();
   const { ledger, owners, tickerProblem } = await host.app.cron();
   const beat = (failure: string) =>
-    ledger.beat({ owner: owners.self, startedAt: Date.now(), tickedAt: Date.now(), failure });
+    ledger.recordHeartbeat({ owner: owners.self, startedAt: Date.now(), tickedAt: Date.now(), failure });
   await beat("");
   expect(await tickerProblem()).toBeUndefined();
   await beat("jobs.json is damaged");

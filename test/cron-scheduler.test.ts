@@ -362,7 +362,7 @@ describe("listing", () => {
     fixture.now = NINE + 30 * DAY;
     await file.list();
     await ledger.history({ limit: 10 });
-    await ledger.signs();
+    await ledger.listHeartbeats();
     expect(readFileSync(join(fixture.dir, "jobs.json"), "utf8")).toBe(before);
   });
 });

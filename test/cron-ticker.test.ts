@@ -48,13 +48,13 @@ describe("the ticker", () => {
     };
     ticker.start();
     await settled(() => fixture.runs.length >= 4);
-    expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, failure: "" });
+    expect((await ledger.listHeartbeats())[0]).toMatchObject({ owner: owners.self, failure: "" });
     await settled(() => !ticker.health.late && ticker.health.failure === "");
     await ticker.stop();
     clearInterval(moving);
     const count = fixture.runs.length;
     expect(new Set(fixture.runs).size).toBe(count);
-    expect(await ledger.signs()).toEqual([]);
+    expect(await ledger.listHeartbeats()).toEqual([]);
     expect((await states()).filter((state) => state === "running")).toEqual([]);
     await new Promise((resolve) => setTimeout(resolve, 250));
     expect(fixture.runs).toHaveLength(count);

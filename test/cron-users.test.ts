@@ -1,6 +1,6 @@
 // Jobs of several users in one home: who may see, change and receive which.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import type { JobOrigin } from "../src/core/job.ts";
 import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, text } from "./servers/fake-llm.ts";
@@ -20,7 +20,7 @@ const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
 async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...toolArguments: Args[]) {
   const replies = toolArguments.map((args) => calls([{ name: "cronjob", args }]));
   host.llm.enqueue(...replies, text("Done."), text("Title"));
-  const { conversation } = await host.app.openConversation({ human: nobody, ...who });
+  const { conversation } = await host.app.openConversation({ human: absentHuman, ...who });
   const results: { success: boolean; [field: string]: unknown }[] = [];
   for await (const event of conversation.send("Please.", { signal: AbortSignal.timeout(20_000) })) {
     if (event.type === "message" && event.message.role === "tool")

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { judgeSummary, summaryPrompt } from "../src/context/compaction/summary-prompt.ts";
-import { type Message, textOf } from "../src/core/message.ts";
+import { contentText, type Message } from "../src/core/message.ts";
 import type { Tool } from "../src/core/tool.ts";
 import { offline } from "../src/providers/transports/offline.ts";
 import { localFiles } from "../src/tools/files/file-access.ts";
@@ -43,7 +43,7 @@ async function say(text: string): Promise<string> {
     const { done } = await gather(offline(), transportCall({ request: { messages, tools: schemas as never } }));
     messages.push(done.message);
     const call = done.message.tool_calls?.[0];
-    if (!call) return textOf(done.message.content);
+    if (!call) return contentText(done.message.content);
     const tool = tools.find((item) => item.name === call.function.name);
     const result = await tool?.run(JSON.parse(call.function.arguments) as never, toolContext(folder.path));
     const content = result?.content ?? "";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import type { Message } from "../src/core/message.ts";
-import { textOf } from "../src/core/message.ts";
+import { contentText } from "../src/core/message.ts";
 import { projectMessages } from "../src/core/projection.ts";
 import { encodeAnthropic } from "../src/providers/transports/anthropic-encode.ts";
 import { encodeChat } from "../src/providers/transports/chat-encode.ts";
@@ -125,7 +125,7 @@ test("any log after compaction in a small window, however damaged; the last ques
       expect(complaints(once.messages)).toEqual([]);
       const twice = await engine.compress([...once.messages, ...second], { sessionId: "s", currentTokens: 9_000 });
       expect(complaints(twice.messages)).toEqual([]);
-      expect(once.messages.map((message) => textOf(message.content)).join("\n")).toContain("which way, exactly?");
+      expect(once.messages.map((message) => contentText(message.content)).join("\n")).toContain("which way, exactly?");
     }),
     { numRuns: 300, endOnFailure: true },
   );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { openHome } from "../src/home/api.ts";
-import { nobody } from "../src/index.ts";
+import { absentHuman } from "../src/index.ts";
 import { isProtected } from "../src/security/protected-files.ts";
 import { CANARY, GuardedHome } from "./kit/guarded-home-fixture.ts";
 
@@ -68,7 +68,7 @@ it("@file attaches no secrets: no links, renamed keys or values of .env", async 
       model: { default: "m", provider: "custom", base_url: `${environment.llm.url}/v1`, context_length: 128_000 },
     },
   });
-  const opened = await app.openConversation({ human: nobody, source: "cli" });
+  const opened = await app.openConversation({ human: absentHuman, source: "cli" });
   const input = await app.prepareInput("@file:notes.txt @file:copy.txt @file:.env @file:README.md", opened);
   expect(input.text).not.toContain(CANARY);
   expect(input.text).not.toMatch(/hunter2|APP_SECRET=1/);
@@ -114,7 +114,7 @@ it("no file tool writes to Hermes' home", async () => {
 });
 
 it("a guest's tools cannot read the home", async () => {
-  const talk = await environment.talk({ human: { ...nobody, guest: true } });
+  const talk = await environment.talk({ human: { ...absentHuman, guest: true } });
   const results = await talk.turn(
     { name: "read_file", args: { path: join(environment.home, "memories/MEMORY.md") } },
     search({ pattern: "tea", path: environment.home }),

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -29,7 +29,7 @@ it("returns the text of a file again after it left the window", async () => {
   const opened = openHome([], { env, cwd: home.path, platform: process.platform, homedir: home.path });
   const app = await openApp(opened.home);
   try {
-    const { conversation } = await app.openConversation({ human: nobody });
+    const { conversation } = await app.openConversation({ human: absentHuman });
     const results: string[] = [];
     const say = async (words: string) => {
       for await (const event of conversation.send(words, { signal: new AbortController().signal }))

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import { recallContextTool } from "../src/context/recall-context.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import type { Message } from "../src/core/message.ts";
-import { textOf } from "../src/core/message.ts";
+import { contentText } from "../src/core/message.ts";
 import type { NewMessage } from "../src/core/session.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { longConversation, moreTurns } from "./kit/long-conversation.ts";
@@ -44,8 +44,8 @@ test("with the real store and a failing summariser, facts of a twice compacted c
   const signal = new AbortController().signal;
   const rest = { conversationId: "c", callId: "1", cwd: "/", tainted: false, depth: 0, progress: () => undefined };
   const ask = async (args: object) =>
-    String((await tool.run(args, { sessionId: "s2", signal, human: nobody, ...rest })).content);
-  const window = messages.map((message) => textOf(message.content)).join("\n");
+    String((await tool.run(args, { sessionId: "s2", signal, human: absentHuman, ...rest })).content);
+  const window = messages.map((message) => contentText(message.content)).join("\n");
   let found = 0;
   for (const fact of facts)
     if (window.includes(fact.value) || (await ask({ query: fact.query })).includes(fact.value)) found++;

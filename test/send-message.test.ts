@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import type { Human } from "../src/core/human.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import { serveControl } from "../src/gateway-control/api/control-socket.ts";
 import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
@@ -139,7 +139,7 @@ describe("outside the gateway", () => {
       () => app.close(),
     );
     const ask = async (words: string) => {
-      const { conversation } = await app.openConversation({ human: nobody });
+      const { conversation } = await app.openConversation({ human: absentHuman });
       let answer = "";
       const { signal } = new AbortController();
       for await (const event of conversation.send(words, { signal })) if (event.type === "ended") answer = event.text;
@@ -224,7 +224,7 @@ describe("outside the gateway", () => {
     home.useModel(llm);
     const host = { env: { HERMES_HOME: home.path }, cwd: home.path, platform: "linux", homedir: home.path };
     const app = await openApp(openHome([], host).home);
-    const { conversation } = await app.openConversation({ human: nobody });
+    const { conversation } = await app.openConversation({ human: absentHuman });
     for await (const _ of conversation.send("hi", { signal: new AbortController().signal }));
     expect(JSON.stringify(llm.requests[0]?.body)).not.toContain("send_message");
     await conversation.close();
@@ -268,7 +268,7 @@ describe("after reading untrusted text", () => {
     ends.push(() => home.remove());
     const questions: string[] = [];
     const answering = (choice: "once" | "deny"): Human => ({
-      ...nobody,
+      ...absentHuman,
       present: true,
       approve: async (request) => {
         questions.push(`${request.reason}: ${request.action}`);
@@ -277,10 +277,10 @@ describe("after reading untrusted text", () => {
     });
     const args = { target: "telegram:5", message: "the secret plan" };
     const one = tool(home.path);
-    await one.tool.run(args, context(nobody, false));
+    await one.tool.run(args, context(absentHuman, false));
     expect(one.sent).toEqual(["the secret plan"]);
     const two = tool(home.path);
-    expect(await two.tool.run(args, context(nobody, true))).toMatchObject({ failed: true });
+    expect(await two.tool.run(args, context(absentHuman, true))).toMatchObject({ failed: true });
     expect(await two.tool.run(args, context(answering("deny"), true))).toMatchObject({ failed: true });
     expect(two.sent).toEqual([]);
     const three = tool(home.path);
@@ -296,7 +296,7 @@ describe("after reading untrusted text", () => {
     writeFileSync(join(home.path, "auth.json"), "{}");
     symlinkSync(join(home.path, "auth.json"), file);
     const { tool: send, sent } = tool(home.path);
-    const outcome = await send.run({ target: "t:5", message: `MEDIA:${file}` }, context(nobody, false));
+    const outcome = await send.run({ target: "t:5", message: `MEDIA:${file}` }, context(absentHuman, false));
     expect(outcome.failed).toBe(true);
     expect(sent).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { collect, findEnd } from "./kit/scripted.ts";
 import { tempHome } from "./kit/temp-home.ts";
@@ -25,7 +25,7 @@ it("stops a conversation whose earlier sessions have used up the cap", async () 
   const opened = openHome([], { env, cwd: home.path, platform: process.platform, homedir: home.path });
   const app = await openApp(opened.home);
   try {
-    const { conversation } = await app.openConversation({ human: nobody, source: "cli", platform: "cli" });
+    const { conversation } = await app.openConversation({ human: absentHuman, source: "cli", platform: "cli" });
     const { signal } = new AbortController();
     const say = async () => findEnd(await collect(conversation.send("Tell me more, please.", { signal }))).end;
     const first = conversation.sessionId;
@@ -38,7 +38,7 @@ it("stops a conversation whose earlier sessions have used up the cap", async () 
     const stopped = findEnd(await collect(conversation.send("One more?", { signal })));
     expect(stopped).toMatchObject({ end: "failed", failure: { kind: "budget_exceeded" } });
     // Another conversation has its own.
-    const other = await app.openConversation({ human: nobody, source: "cli", platform: "cli" });
+    const other = await app.openConversation({ human: absentHuman, source: "cli", platform: "cli" });
     expect(findEnd(await collect(other.conversation.send("Hello", { signal }))).end).toBe("done");
   } finally {
     await app.close();

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { openConversation } from "../src/agent/conversation.ts";
 import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
-import { textOf } from "../src/core/message.ts";
+import { contentText } from "../src/core/message.ts";
 import type { ModelRequest } from "../src/core/provider.ts";
 import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/tokens.ts";
 import { defineTool } from "../src/core/tool.ts";
@@ -56,13 +56,13 @@ it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
     splits += events.filter((event) => event.type === "compressed").length;
     for (const request of provider.asked.slice(before)) {
       expect(estimateSize(request)).toBeLessThan(window);
-      expect(request.messages.map((message) => textOf(message.content)).join("\n")).toContain(`Question ${turn}:`);
+      expect(request.messages.map((message) => contentText(message.content)).join("\n")).toContain(`Question ${turn}:`);
     }
   }
   expect(splits).toBeGreaterThan(0);
   expect(splits).toBeLessThan(80);
   const whole = await bench.store.getConversation(conversation.sessionId, { includeAncestors: true });
-  expect(whole.some((message) => textOf(message.content).startsWith("Question 0:"))).toBe(true);
+  expect(whole.some((message) => contentText(message.content).startsWith("Question 0:"))).toBe(true);
 });
 
 it("a window that was configured ten times too large is detected and respected", async () => {

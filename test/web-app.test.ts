@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { nobody } from "../src/core/human.ts";
+import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { type AgentEvent, createHermes, type Hermes } from "../src/index.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -107,7 +107,7 @@ it("attaches a page to a message as Markdown", async () => {
       security: { allow_private_urls: true },
     },
   });
-  const opened = await app.openConversation({ human: nobody, source: "cli" });
+  const opened = await app.openConversation({ human: absentHuman, source: "cli" });
   const input = await app.prepareInput(`What is @url:${site.url}/a about?`, opened);
   expect(input.text).toContain("Hello **web**");
   expect(input.untrusted).toBe(true);

@@ -1,4 +1,4 @@
-// Any script, any interrupt: each turn has one end, the log pairs, and a resumed conversation sends the same bytes.
+// Random scripts and interrupts: each turn ends once, calls and results are paired, a resumed conversation sends the same bytes.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {

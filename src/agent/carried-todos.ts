@@ -1,6 +1,6 @@
 // Carries open todo items through a compaction: they are repeated in the new session.
 import type { Message, UserMessage } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { TODO_NOTE } from "../core/todo-note.ts";
 
 interface TodoItem {
@@ -27,7 +27,7 @@ function todosIn(text: string): TodoItem[] | undefined {
 export function todoNote(log: readonly Message[]): UserMessage | undefined {
   for (let index = log.length - 1; index >= 0; index--) {
     const message = log[index];
-    const text = textOf(message?.content);
+    const text = contentText(message?.content);
     if (message?.role === "user" && text.startsWith(TODO_NOTE)) return { role: "user", content: text };
     const todos = message?.role === "tool" ? todosIn(text) : undefined;
     if (todos === undefined) continue;
@@ -41,7 +41,9 @@ export function todoNote(log: readonly Message[]): UserMessage | undefined {
 
 /** The compacted messages with the list in them once: before a waiting question, else at the end. */
 export function withTodoNote(messages: readonly Message[], note: UserMessage | undefined): Message[] {
-  const rest = messages.filter((message) => message.role !== "user" || !textOf(message.content).startsWith(TODO_NOTE));
+  const rest = messages.filter(
+    (message) => message.role !== "user" || !contentText(message.content).startsWith(TODO_NOTE),
+  );
   if (note === undefined) return rest;
   const last = rest.at(-1);
   return last?.role === "user" ? [...rest.slice(0, -1), note, last] : [...rest, note];

@@ -1,4 +1,4 @@
-// Compaction inside a conversation: when it happens, what moves along, and when nothing may change.
+// Compaction inside a conversation: when it runs, what is carried over, and when nothing may change.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -16,7 +16,7 @@ import {
 import type { AgentEvent } from "../core/event.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
@@ -33,7 +33,7 @@ const compressed = (events: readonly AgentEvent[]) => events.filter((event) => e
 const usage = (input: number) => ({ input, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 });
 
 describe("before a turn", () => {
-  it("goes on in a new session with the title, the goal, the todos and the question", async () => {
+  it("continues in a new session with the title, the goal, the todos and the question", async () => {
     const todo = defineTool({
       name: "todo",
       toolset: "todo",
@@ -82,7 +82,7 @@ describe("before a turn", () => {
     const wire = provider.asked.at(-1);
     expect(wire?.system).toBe("prompt 2");
     expect(wire?.conversationId).toBe(first);
-    const text = wire?.messages.map((message) => textOf(message.content)).join("\n") ?? "";
+    const text = wire?.messages.map((message) => contentText(message.content)).join("\n") ?? "";
     expect(text).toContain("[Your active task list was preserved across context compression]");
     expect(text).toContain("find tea");
     expect(text).not.toContain("boil water");
@@ -90,7 +90,7 @@ describe("before a turn", () => {
     expect(order).toEqual(["before", "ended", "switched compression"]);
     expect(engine.calls).toEqual(["start:new", "compress", "end", "start:compression"]);
     const whole = await bench.store.getConversation(conversation.sessionId, { includeAncestors: true });
-    expect(whole.some((message) => textOf(message.content).startsWith("first"))).toBe(true);
+    expect(whole.some((message) => contentText(message.content).startsWith("first"))).toBe(true);
     const resumed = await openConversation(bench.parts({ provider: scripted([says("back")]) }), { resume: first });
     expect(resumed.sessionId).toBe(conversation.sessionId);
     expect(resumed.conversationId).toBe(first);
@@ -122,7 +122,7 @@ describe("before a turn", () => {
     const how = (messages: readonly Message[]) => ({
       messages: messages.map((message) => ({
         ...message,
-        content: textOf(message.content).slice(0, -600) || "x",
+        content: contentText(message.content).slice(0, -600) || "x",
       })) as Message[],
       method: "prune",
       modelCalls: 0,
@@ -167,7 +167,7 @@ describe("within a turn", () => {
     expect(rows.at(-1)?.content).toBe("done");
   });
 
-  it("learns the limit from an overflow, compacts and repeats for free, at most three times", async () => {
+  it("reads the limit from an overflow error, compacts and repeats for free, at most three times", async () => {
     const failure = { kind: "context_overflow", message: "too long", limitTokens: 8_000 } as const;
     const engine = plainEngine();
     const provider = scripted([says(LONG), fails(failure), says("fits")]);
@@ -180,7 +180,7 @@ describe("within a turn", () => {
 
     const shrinking = plainEngine({
       how: (messages) => ({
-        messages: [{ role: "user", content: "x".repeat(Math.max(1, textOf(messages[0]?.content).length - 500)) }],
+        messages: [{ role: "user", content: "x".repeat(Math.max(1, contentText(messages[0]?.content).length - 500)) }],
         method: "extract",
         modelCalls: 0,
       }),
@@ -193,7 +193,7 @@ describe("within a turn", () => {
     expect(stubborn.asked).toHaveLength(4);
   });
 
-  it("tells the person of the pressure once, and the model never", async () => {
+  it("notifies the user of a nearly full window once, and never the model", async () => {
     const engine = plainEngine({ threshold: 1_000 });
     const provider = scripted([says("ok", { usage: usage(900) })]);
     const conversation = await openConversation(bench.parts({ engine, provider }));
@@ -203,8 +203,8 @@ describe("within a turn", () => {
   });
 });
 
-describe("an engine or memory with wishes and faults", () => {
-  it("hands the memory's text to the summary", async () => {
+describe("engines and memory providers", () => {
+  it("the text of the memory provider becomes part of the summary", async () => {
     const engine = plainEngine();
     let carried: string | undefined;
     const compress = engine.compress.bind(engine);
@@ -220,7 +220,7 @@ describe("an engine or memory with wishes and faults", () => {
     expect(carried).toBe("The user's name is Ada.");
   });
 
-  it("goes on when the engine throws", async () => {
+  it("the turn continues when the engine throws", async () => {
     const engine = plainEngine({ threshold: 10 });
     engine.compress = async () => {
       throw new Error("plugin bug");
@@ -234,8 +234,8 @@ describe("an engine or memory with wishes and faults", () => {
   });
 });
 
-describe("an engine that breaks over the end of a session", () => {
-  it("does not keep a conversation from closing, nor others from hearing of it", async () => {
+describe("an engine that throws at the end of a session", () => {
+  it("does not prevent closing, and hooks still run", async () => {
     const engine = plainEngine();
     engine.onSessionEnd = async () => {
       throw new Error("plugin bug");

@@ -10,7 +10,7 @@ import { todoNote, withTodoNote } from "./carried-todos.ts";
 import { type ConversationState, requestTokens } from "./conversation-state.ts";
 import { createSessionId } from "./message-log.ts";
 import type { Turn } from "./turn-state.ts";
-import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
+import { ABORTED, untilAborted, valueOrFallback } from "./until-aborted.ts";
 
 /** A smaller saving is not worth a new session and a cold prompt cache. */
 const MIN_SAVING = 0.02;
@@ -37,7 +37,7 @@ async function runEngine(
 ): Promise<CompressOutcome | typeof ABORTED> {
   const { engine, memory, log } = state;
   const { messages } = log;
-  const carry = await orElse(memory.beforeCompaction(messages), request.signal, "");
+  const carry = await valueOrFallback(memory.beforeCompaction(messages), request.signal, "");
   const options = {
     currentTokens: requestTokens(state),
     sessionId: log.sessionId,

@@ -1,4 +1,4 @@
-// Turns from the outside: what a surface sees and what the store holds afterwards.
+// Turns as a surface sees them, and the messages in the store afterwards.
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -102,7 +102,7 @@ describe("a turn", () => {
       prefixes.add(createHash("sha256").update(request.system).update(JSON.stringify(request.tools)).digest("hex"));
     }
     expect(prefixes.size).toBe(1);
-    // Apart from the recalled aside of its own turn, a request repeats what was sent before.
+    // Apart from the recalled text of its own turn, a request repeats what was sent before.
     const [early, later] = [provider.asked[0]?.messages[0], provider.asked.at(-1)?.messages[0]];
     expect(early?.content).toContain("fact 1");
     expect(later?.content).toBe("turn 0");
@@ -114,7 +114,7 @@ describe("a turn", () => {
   });
 });
 
-describe("every exit yields exactly one ended and leaves a log that can go on", () => {
+describe("every exit yields exactly one ended and leaves a log that can be continued", () => {
   it("done, failed, budget, interrupted, abandoned", async () => {
     const failure = { kind: "auth", message: "No key.", hint: "Run hermes auth add." } as const;
     const failed = await openConversation(bench.parts({ script: [fails(failure, "half an ans")] }));
@@ -137,7 +137,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     );
   });
 
-  it("finalises when the consumer leaves in the middle", async () => {
+  it("finalises when the consumer stops iterating early", async () => {
     const slow = defineTool({ ...echo, name: "slow", run: () => new Promise(() => undefined) });
     const conversation = await openConversation(
       bench.parts({ script: [uses([call("slow", { text: "x" })])], tools: [slow] }),
@@ -150,7 +150,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(stored.at(-1)).toMatchObject({ role: "tool", content: "Interrupted." });
   });
 
-  it("interrupts a deaf model and keeps what was seen", async () => {
+  it("interrupts a model that ignores its signal and stores the streamed text", async () => {
     const conversation = await openConversation(bench.parts({ script: [hangs("I was say"), says("later")] }));
     const events = [];
     let stoppedAt = 0;
@@ -167,7 +167,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(findEnd(await collect(conversation.send("go on"))).text).toBe("later");
   });
 
-  it("interrupts tools that ignore their signal, answers every call, and hands steering back", async () => {
+  it("interrupts tools that ignore their signal, answers every call, and returns steering", async () => {
     const deaf = defineTool({ ...echo, name: "deaf", overlap: "alone", run: () => new Promise(() => undefined) });
     const calls = [call("deaf", { text: "1" }), call("echo", { text: "2" })];
     const conversation = await openConversation(
@@ -198,7 +198,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(end.failure?.message).not.toBe("");
   });
 
-  it("makes the session anew when the disk refused it at first", async () => {
+  it("creates the session again after the first write failed", async () => {
     const { store } = bench;
     let full = true;
     const refusing = new Proxy(store, {
@@ -217,7 +217,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(stored.map((message) => message.content)).toEqual(["two", "heard"]);
   });
 
-  it("asks the model only after what it was told to wait for", async () => {
+  it("calls the model only after the given promise resolves", async () => {
     const provider = scripted([says("answer")]);
     const conversation = await openConversation(bench.parts({ provider }));
     let open: () => void = () => undefined;
@@ -234,7 +234,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(provider.asked).toHaveLength(1);
   });
 
-  it("hands out gathered pieces where somebody reads seldom", async () => {
+  it("emits deltas together at the requested interval", async () => {
     const text = "A sentence that comes letter by letter.";
     const reply: ReturnType<typeof says> = async function* (request, signal) {
       for (const email of text) yield { type: "text", text: email };
@@ -251,7 +251,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(gathered.length).toBe(2);
   });
 
-  it("apologises when the wrap-up call fails too", async () => {
+  it("returns a fixed text when the wrap-up call fails too", async () => {
     const failure = { kind: "server_error", message: "down" } as const;
     const script = [uses([call("echo", { text: "1" })]), fails(failure), fails(failure)];
     const parts = bench.parts({ script, tools: [echo], settings: { maxTurns: 1 } });
@@ -263,7 +263,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
 });
 
 describe("steering and queueing", () => {
-  it("lands on the last tool result, durable, and the model reads it", async () => {
+  it("is added to the last tool result, stored, and sent to the model", async () => {
     const provider = scripted([uses([call("echo", { text: "1" }), call("echo", { text: "2" })]), says("ok")]);
     const conversation = await openConversation(bench.parts({ provider, tools: [echo] }));
     for await (const event of conversation.send("go"))
@@ -273,7 +273,7 @@ describe("steering and queueing", () => {
     expect(provider.asked[1]?.messages.at(-1)?.content).toBe(stored[3]?.content);
   });
 
-  it("hands back what found no tool result", async () => {
+  it("returns steering text that could not be delivered", async () => {
     const conversation = await openConversation(bench.parts());
     const events = [];
     for await (const event of conversation.send("go")) {
@@ -318,7 +318,7 @@ describe("several conversations in one process", () => {
     );
   });
 
-  it("call a sum unsure when one of its parts is", async () => {
+  it("mark a total as uncertain when one of its parts is", async () => {
     const unknown = { usd: null, status: "unknown", source: "none" } as const;
     const script = [uses([call("echo", { text: "1" })], { cost: unknown }), says("ok")];
     const conversation = await openConversation(bench.parts({ script, tools: [echo] }));

@@ -1,4 +1,4 @@
-// The conversation that every surface holds: one turn per input, events out, everything stored on the way.
+// The conversation that every surface uses: runs one turn per input, emits events and stores every message.
 import type { CompactionReport, Conversation, ConversationOptions, SendOptions } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";

@@ -1,11 +1,11 @@
-// kill -9 in the middle of turns: nothing acknowledged is lost and the conversation goes on.
+// kill -9 in the middle of turns: nothing acknowledged is lost and the conversation continues.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundle } from "../../test/kit/bundle.ts";
 import { collect, findEnd, type LoopFixture, openLoopFixture, says, scripted } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";
 import { openConversation } from "./conversation.ts";
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-function start(mode: string, sessionId: string): { child: ChildProcess; said: () => string } {
+function start(mode: string, sessionId: string): { child: ChildProcess; printed: () => string } {
   const child = spawn(process.execPath, [program, mode, bench.dir, sessionId], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -27,13 +27,13 @@ function start(mode: string, sessionId: string): { child: ChildProcess; said: ()
   child.stdout?.on("data", (chunk) => {
     text += chunk;
   });
-  return { child, said: () => text };
+  return { child, printed: () => text };
 }
 
-/** Waits until the child has said enough, then kills it without warning. */
-async function killAfter(run: { child: ChildProcess; said: () => string }, enough: (said: string) => boolean) {
+/** Waits until the child has printed enough, then kills it. */
+async function killAfter(run: { child: ChildProcess; printed: () => string }, enough: (printed: string) => boolean) {
   const gone = once(run.child, "exit");
-  while (!enough(run.said())) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!enough(run.printed())) await new Promise((resolve) => setTimeout(resolve, 5));
   run.child.kill("SIGKILL");
   await gone;
 }
@@ -55,8 +55,8 @@ describe("a killed process", () => {
       const id = `20260101_00000${round}_abcdef`;
       const run = start("busy", id);
       const lines = 5 + round * 9;
-      await killAfter(run, (said) => said.split("\n").length > lines);
-      const acknowledged = run.said().split("\n").slice(0, -1);
+      await killAfter(run, (printed) => printed.split("\n").length > lines);
+      const acknowledged = run.printed().split("\n").slice(0, -1);
       for (const line of acknowledged) {
         const [session = "", row = ""] = line.split(" ");
         const known = await bench.store.getMessages(session, { afterId: Number(row) - 1, limit: 1 });
@@ -73,15 +73,15 @@ describe("a killed process", () => {
     }
   });
 
-  it("tells the parent what became of a subagent, once", async () => {
+  it("reports the partial result of a subagent to the parent, once", async () => {
     const id = "20260101_000009_abcdef";
-    await killAfter(start("delegate", id), (said) => said.includes("delegated"));
+    await killAfter(start("delegate", id), (printed) => printed.includes("delegated"));
     const provider = scripted([says("I see")]);
     const conversation = await openConversation(bench.parts({ provider }), { resume: id });
     await collect(conversation.send("and?"));
     const answers = conversation.messages.filter((message) => message.role === "tool");
     expect(answers).toHaveLength(1);
-    const { results } = JSON.parse(textOf(answers[0]?.content));
+    const { results } = JSON.parse(contentText(answers[0]?.content));
     expect(results).toHaveLength(1);
     expect(results[0]).toMatchObject({ status: "abandoned", summary: "Half of the answer is 21." });
     expect(await bench.store.getSession(results[0].session_id)).toMatchObject({ end_reason: "abandoned" });

@@ -1,4 +1,4 @@
-// What an external memory keeps passes the gate; what it only reads does not need to.
+// Writes of an external memory provider are checked by the gate; reads are not.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { call, collect, type LoopFixture, openLoopFixture, says, scripted, uses } from "../../test/kit/scripted.ts";
 import type { Gate, Intent } from "../core/gate.ts";
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-it("a refused write never reaches the provider, and reading is not asked about", async () => {
+it("a denied write never reaches the provider, and reads are not checked", async () => {
   const done: string[] = [];
   const memory: Memory = {
     ...noMemory,
@@ -28,7 +28,7 @@ it("a refused write never reaches the provider, and reading is not asked about",
     beginTurn: () => undefined,
     check: async (intent, { tainted }) => {
       asked.push({ intent, tainted });
-      return { allowed: false, status: "denied", message: "The person said no.", rule: "durable" };
+      return { allowed: false, status: "denied", message: "The user refused.", rule: "durable" };
     },
   };
   const provider = scripted([
@@ -41,5 +41,5 @@ it("a refused write never reaches the provider, and reading is not asked about",
   expect(done).toEqual(["facts search"]);
   expect(asked).toMatchObject([{ tainted: true, intent: { kind: "durable", what: "memory" } }]);
   const results = conversation.messages.filter((message) => message.role === "tool");
-  expect(results[0]?.content).toContain("The person said no.");
+  expect(results[0]?.content).toContain("The user refused.");
 });

@@ -175,11 +175,11 @@ export class MessageLog {
   /** Estimated tokens from message `from` on; each message is estimated once. */
   tokens(from = 0): number {
     let total = 0;
-    for (let index = from; index < this.#messages.length; index++) total += this.#tokensOf(this.#messages[index]);
+    for (let index = from; index < this.#messages.length; index++) total += this.#countTokens(this.#messages[index]);
     return total;
   }
 
-  #tokensOf(message: Message | undefined): number {
+  #countTokens(message: Message | undefined): number {
     if (message === undefined) return 0;
     const known = this.#tokens.get(message);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // Decides what follows from a model's reply: the answer, tools to run, another request, or a failure. No I/O.
 import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage, Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import type { ModelResponse } from "../core/provider.ts";
 import { type PreparedBatch, prepareCalls, withCalls } from "./tools/prepare-calls.ts";
 import type { ResolvedTools } from "./tools/resolved-tools.ts";
@@ -85,10 +85,10 @@ export class ReplyReader {
   read(reply: Reply): NextStep {
     const { message, finishReason, incomplete } = reply.response;
     if (finishReason === "content_filter") return this.#readFiltered(message);
-    if (incomplete !== undefined) return this.#readBroken(textOf(message.content), incomplete);
+    if (incomplete !== undefined) return this.#readBroken(contentText(message.content), incomplete);
     const calls = message.tool_calls ?? [];
     if (calls.length > 0) return this.#readCalls(reply, finishReason === "length");
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     if (finishReason === "length") return this.#readCutText(message, text);
     if (text.trim() === "") return this.#readEmpty(reply);
     return this.#answer(message, text);
@@ -104,12 +104,12 @@ export class ReplyReader {
   /** A content filter stopped the answer. A retry would be stopped again; calls that were cut off are not run. */
   #readFiltered(filtered: AssistantMessage): NextStep {
     const { tool_calls: _notRun, ...message } = filtered;
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     if (this.#pieces + text !== "") return this.#answer(message, text, FILTERED);
     const failure: Failure = {
       kind: "content_filter",
       message: "The provider's content filter blocked the answer.",
-      hint: "Say it in other words, or choose another model with `hermes model`.",
+      hint: "Rephrase the message, or choose another model with `hermes model`.",
     };
     return { kind: "failed", failure, text: "" };
   }
@@ -135,7 +135,7 @@ export class ReplyReader {
     this.#cutCalls = 0;
     this.#nudged = false;
     this.#unknownRounds = batch.unknownTool ? this.#unknownRounds + 1 : 0;
-    const content = this.#pieces === "" ? message.content : this.#pieces + textOf(message.content);
+    const content = this.#pieces === "" ? message.content : this.#pieces + contentText(message.content);
     this.#pieces = "";
     const stored = withCalls({ ...message, content }, batch.calls);
     return { kind: "tools", message: stored, batch, last: this.#unknownRounds >= MAX_UNKNOWN_ROUNDS };
@@ -172,8 +172,8 @@ export class ReplyReader {
   #readEmpty(reply: Reply): NextStep {
     const { message } = reply.response;
     if (reply.streamed.trim() !== "" || this.#pieces !== "") return this.#answer(message, reply.streamed);
-    const said = answerBeforeHousekeeping(reply.log, this.#tools);
-    if (said !== undefined) return { kind: "answer", text: said };
+    const earlier = answerBeforeHousekeeping(reply.log, this.#tools);
+    if (earlier !== undefined) return { kind: "answer", text: earlier };
     if (!this.#nudged && reply.log.slice(-RECENT_MESSAGES).some((entry) => entry.role === "tool")) {
       this.#nudged = true;
       return { kind: "again", messages: [assistant(EMPTY_TEXT), user(NUDGE_AFTER_TOOLS)] };
@@ -189,20 +189,20 @@ export class ReplyReader {
     }
     const failure: Failure = {
       kind: "unknown",
-      message: "The model kept answering with nothing.",
+      message: "The model returned only empty replies.",
       hint: "Send the message again, or choose another model with `hermes model`.",
     };
     return { kind: "failed", failure, text: EMPTY_TEXT };
   }
 }
 
-/** Text that came with nothing but housekeeping calls was the answer. */
+/** Text of a reply that has only housekeeping calls is the answer. */
 function answerBeforeHousekeeping(log: readonly Message[], tools: ResolvedTools): string | undefined {
   let index = log.length - 1;
   while (index >= 0 && log[index]?.role === "tool") index--;
   const message = log[index];
   if (message?.role !== "assistant" || index === log.length - 1) return undefined;
-  const text = textOf(message.content);
+  const text = contentText(message.content);
   const calls = message.tool_calls ?? [];
   const onlyHousekeeping = calls.length > 0 && calls.every((call) => isHousekeeping(tools, call.function.name));
   return onlyHousekeeping && text.trim() !== "" ? text : undefined;

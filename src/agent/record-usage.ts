@@ -48,12 +48,12 @@ export async function recordUsage(turn: Turn, response: ModelResponse): Promise<
   });
   log.reported(prompt);
   turn.emit({ type: "usage", usage, cost, contextTokens, contextLength: engine.contextLength });
-  warnOfPressure(turn, prompt);
+  warnNearlyFull(turn, prompt);
   await updateRow(turn, response);
 }
 
 /** Shown to the user once per session, never to the model: it would cut its work short. */
-function warnOfPressure(turn: Turn, prompt: number): void {
+function warnNearlyFull(turn: Turn, prompt: number): void {
   const { state } = turn;
   const threshold = state.engine.thresholdTokens;
   if (state.pressureShown || state.settings.compaction === false) return;

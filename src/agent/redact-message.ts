@@ -2,7 +2,7 @@
 import type { AssistantMessage, Content, Json, Message, ToolCall } from "../core/message.ts";
 import type { Redactor } from "../core/redactor.ts";
 
-/** `code` leaves assignments in source code alone. */
+/** With `code`, assignments in source code are not redacted. */
 export function redactContent(content: Content, redactor: Redactor, code: boolean): Content {
   if (content === null) return null;
   if (typeof content === "string") return redactor.redact(content, { code });

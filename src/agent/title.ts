@@ -1,6 +1,6 @@
 // Generates the title of a session from its first exchange, in the background.
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import type { ConversationState } from "./conversation-state.ts";
 
 const EXCERPT = 500;
@@ -59,5 +59,5 @@ export async function generateTitle(
 /** The last user message and its answer. */
 export function lastExchange(log: readonly Message[], answer: string): { user: string; answer: string } {
   const asked = log.findLast((message) => message.role === "user");
-  return { user: textOf(asked?.content), answer };
+  return { user: contentText(asked?.content), answer };
 }

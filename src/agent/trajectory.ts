@@ -2,7 +2,7 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Content, Json, Message, ToolCall } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import type { ToolSchema } from "../core/provider.ts";
 
 export interface TrajectoryTurn {
@@ -47,7 +47,7 @@ function callBlock(call: ToolCall): string {
 }
 
 function gptTurn(message: Extract<Message, { role: "assistant" }>): TrajectoryTurn {
-  const text = textOf(message.content)
+  const text = contentText(message.content)
     .replaceAll("<REASONING_SCRATCHPAD>", "<think>")
     .replaceAll("</REASONING_SCRATCHPAD>", "</think>");
   const thought = message.reasoning ?? message.reasoning_content ?? "";

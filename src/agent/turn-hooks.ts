@@ -1,11 +1,11 @@
 // The hooks of a turn: what plugins and shell hooks see and may change around model calls and at the end.
 import type { TurnEnd } from "../core/event.ts";
 import type { HookName } from "../core/hook.ts";
-import { type Json, type JsonObject, textOf } from "../core/message.ts";
+import { contentText, type Json, type JsonObject } from "../core/message.ts";
 import type { ModelRequest, ModelResponse } from "../core/provider.ts";
 import { isRecord } from "../lib/json/is-record.ts";
 import type { Turn } from "./turn-state.ts";
-import { orElse } from "./until-aborted.ts";
+import { valueOrFallback } from "./until-aborted.ts";
 
 const NO_ANSWERS: readonly Json[] = [];
 /** Time limit of the hooks at the end of a turn; short when the user interrupted and waits. */
@@ -34,7 +34,7 @@ export async function contextFromHooks(turn: Turn): Promise<string[]> {
     is_first_turn: log.messages.filter((message) => message.role === "user").length <= 1,
     sender_id: turn.senderId,
   };
-  const answers = await orElse(hooks.run("pre_llm_call", args), turn.signal, NO_ANSWERS);
+  const answers = await valueOrFallback(hooks.run("pre_llm_call", args), turn.signal, NO_ANSWERS);
   return answers.flatMap((answer) => {
     const text = isRecord(answer) ? answer.context : answer;
     return typeof text === "string" ? [text] : [];
@@ -57,7 +57,7 @@ export async function beforeModelCall(turn: Turn, request: ModelRequest): Promis
     request_char_count: JSON.stringify(request.messages).length,
     max_tokens: request.maxOutputTokens ?? null,
   };
-  await orElse(hooks.run("pre_api_request", args), turn.signal, NO_ANSWERS);
+  await valueOrFallback(hooks.run("pre_api_request", args), turn.signal, NO_ANSWERS);
 }
 
 /** `post_api_request`. */
@@ -74,17 +74,17 @@ export async function afterModelCall(turn: Turn, response: ModelResponse, durati
     response: { message: response.message as unknown as Json, finish_reason: response.finishReason },
     usage: { ...response.usage },
     assistant_message: response.message as unknown as Json,
-    assistant_content_chars: textOf(response.message.content).length,
+    assistant_content_chars: contentText(response.message.content).length,
     assistant_tool_call_count: response.message.tool_calls?.length ?? 0,
   };
-  await orElse(hooks.run("post_api_request", args), turn.signal, NO_ANSWERS);
+  await valueOrFallback(hooks.run("post_api_request", args), turn.signal, NO_ANSWERS);
 }
 
 async function runEndHook(turn: Turn, name: HookName, end: TurnEnd, args: JsonObject): Promise<readonly Json[]> {
   const { hooks } = turn.state;
   if (!hooks.listens(name)) return NO_ANSWERS;
   const limit = AbortSignal.timeout(end === "interrupted" ? END_MS_INTERRUPTED : END_MS);
-  return orElse(hooks.run(name, { ...commonArgs(turn), ...args }), limit, NO_ANSWERS);
+  return valueOrFallback(hooks.run(name, { ...commonArgs(turn), ...args }), limit, NO_ANSWERS);
 }
 
 /** `transform_llm_output`: the first text that a hook returns replaces the answer. */

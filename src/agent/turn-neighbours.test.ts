@@ -1,4 +1,4 @@
-// What stands around a turn: hooks, memory, titles, secrets.
+// The services around a turn: hooks, memory, titles, secrets.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {

@@ -2,7 +2,7 @@
 import type { AgentEvent, TurnEnd } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Message, UserMessage } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import type { ConversationState } from "./conversation-state.ts";
 import { ReplyReader } from "./next-step.ts";
 import { FileChanges } from "./tools/file-changes.ts";
@@ -67,7 +67,7 @@ export class Turn {
     this.emit = options.emit;
     this.guard = new LoopGuard(state.settings.guard);
     this.replies = new ReplyReader(state.tools);
-    this.userText = textOf(input.content);
+    this.userText = contentText(input.content);
     this.userMessage = input;
     this.tainted = options.tainted;
     this.callsLeft = state.settings.maxTurns ?? DEFAULT_MODEL_CALLS;
@@ -88,7 +88,7 @@ export class Turn {
   /** After a compaction the user message is another object: the newest with the same text, else the newest. */
   findUserMessage(): void {
     const users = this.state.log.messages.filter((message) => message.role === "user");
-    const same = users.findLast((message) => textOf(message.content) === textOf(this.userMessage.content));
+    const same = users.findLast((message) => contentText(message.content) === contentText(this.userMessage.content));
     this.userMessage = same ?? users.at(-1) ?? this.userMessage;
   }
 }

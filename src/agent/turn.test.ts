@@ -13,7 +13,7 @@ import {
   scripted,
   uses,
 } from "../../test/kit/scripted.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
@@ -40,7 +40,13 @@ async function run(script: readonly Reply[], options: { tools?: Tool[]; settings
   const conversation = await openConversation(bench.parts({ provider, ...options }));
   const events = await collect(conversation.send("go"));
   const stored = await bench.store.getConversation(conversation.sessionId);
-  return { provider, events, end: findEnd(events), stored, texts: stored.map((message) => textOf(message.content)) };
+  return {
+    provider,
+    events,
+    end: findEnd(events),
+    stored,
+    texts: stored.map((message) => contentText(message.content)),
+  };
 }
 
 describe("the length limit", () => {
@@ -60,14 +66,14 @@ describe("the length limit", () => {
     expect(provider.asked.map((request) => request.maxOutputTokens)).toEqual([100_000, 100_000]);
   });
 
-  it("gives up after three continuations with what there is", async () => {
+  it("stops after three continuations with the partial answer", async () => {
     const { end, events, provider } = await run([says("x", { finishReason: "length" })]);
     expect(end).toMatchObject({ end: "done", text: "xxxx" });
     expect(provider.asked).toHaveLength(4);
     expect(events.some((event) => event.type === "notice" && event.level === "warning")).toBe(true);
   });
 
-  it("says so when thinking used it all up", async () => {
+  it("reports that reasoning used the whole limit", async () => {
     const { end } = await run([says("", { finishReason: "length", reasoning: "hmm" })]);
     expect(end.end).toBe("failed");
     expect(end.failure?.hint).toContain("reasoning_effort");
@@ -104,14 +110,14 @@ describe("empty replies", () => {
     expect(provider.asked[2]?.messages.at(-2)).toMatchObject({ content: "(empty)" });
   });
 
-  it("asks again after bare reasoning, then plainly, then stops", async () => {
+  it("asks again after a reply with only reasoning, then without a hint, then stops", async () => {
     const { end, texts, provider } = await run([says("", { reasoning: "thinking" })]);
     expect(end).toMatchObject({ end: "failed", text: "(empty)" });
     expect(provider.asked).toHaveLength(1 + 2 + 3);
     expect(texts).toEqual(["go"]);
   });
 
-  it("takes the text beside housekeeping calls as the answer", async () => {
+  it("uses the text of a reply with housekeeping calls as the answer", async () => {
     const { end, provider } = await run([uses([call("todo")], { text: "All done." }), says("")], {
       tools: [{ ...tool("todo"), housekeeping: true }],
     });
@@ -121,12 +127,12 @@ describe("empty replies", () => {
 
   it("uses text that was streamed although the message came empty", async () => {
     const odd: Reply = async function* (request, signal) {
-      yield { type: "text", text: "seen by the person" };
+      yield { type: "text", text: "seen by the user" };
       yield* says("")(request, signal);
     };
     const { end, texts } = await run([odd]);
-    expect(end).toMatchObject({ end: "done", text: "seen by the person" });
-    expect(texts).toEqual(["go", "seen by the person"]);
+    expect(end).toMatchObject({ end: "done", text: "seen by the user" });
+    expect(texts).toEqual(["go", "seen by the user"]);
   });
 });
 
@@ -145,8 +151,8 @@ describe("calls that cannot run", () => {
     expect(ran).toBe(0);
     expect(provider.asked).toHaveLength(3);
     expect(end).toMatchObject({ end: "failed", failure: { kind: "format_error" } });
-    expect(textOf(stored[2]?.content)).toContain("terminal");
-    expect(textOf(stored[3]?.content)).toContain("Send it again");
+    expect(contentText(stored[2]?.content)).toContain("terminal");
+    expect(contentText(stored[3]?.content)).toContain("Send it again");
     expect(stored.filter((message) => message.role === "tool")).toHaveLength(6);
   });
 
@@ -162,7 +168,7 @@ describe("calls that cannot run", () => {
     const { stored, provider } = await run([bad, bad, bad, says("sorry")], { tools: [tool("look")] });
     expect(provider.asked).toHaveLength(4);
     expect(stored.map((message) => message.role)).toEqual(["user", "assistant", "tool", "assistant"]);
-    expect(textOf(stored[2]?.content)).toContain("valid JSON");
+    expect(contentText(stored[2]?.content)).toContain("valid JSON");
   });
 
   it("runs duplicate calls once and answers both", async () => {
@@ -180,8 +186,8 @@ describe("calls that cannot run", () => {
   });
 });
 
-describe("trouble behind the provider", () => {
-  it("is passed on: retries, fallbacks and voided text", async () => {
+describe("retries of the provider", () => {
+  it("are reported as events: retries, fallbacks and invalid text", async () => {
     const failure = { kind: "rate_limit", message: "slow down" } as const;
     const other = { ...IDENTITY, model: "script-2" };
     const bumpy: Reply = async function* (request, signal) {
@@ -244,7 +250,7 @@ describe("the budget", () => {
     ]);
   });
 
-  it("stops a loop when the guard is told to", async () => {
+  it("stops a loop when the guard is configured to", async () => {
     const { end, provider, stored } = await run([uses([call("look")])], {
       tools: [tool("look")],
       settings: { guard: { hardStop: true } },
@@ -252,12 +258,12 @@ describe("the budget", () => {
     expect(end.end).toBe("failed");
     expect(end.text).toContain("repeating");
     expect(provider.asked.length).toBe(5);
-    expect(textOf(stored[4]?.content)).toContain("[Loop guard");
+    expect(contentText(stored[4]?.content)).toContain("[Loop guard");
   });
 });
 
 describe("failed file changes", () => {
-  it("are told below the answer and not stored, unless they were put right", async () => {
+  it("are listed below the answer and not stored, unless they were repaired", async () => {
     let works = false;
     const write = defineTool({
       ...tool("write_file"),

@@ -1,6 +1,6 @@
 // The agent loop: call the model, run the tools it asks for, repeat until it answers or the turn must end.
 import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import { compactAfterTools, compactBeforeTurn, recoverFromOverflow } from "./compaction.ts";
 import { buildRequest, callModel, type FailedCall, type ModelReply } from "./model-call.ts";
 import type { NextStep } from "./next-step.ts";
@@ -8,7 +8,7 @@ import { recordUsage } from "./record-usage.ts";
 import { runTools } from "./tools/run-tools.ts";
 import { afterModelCall, beforeModelCall, contextFromHooks } from "./turn-hooks.ts";
 import type { Turn, TurnOutcome } from "./turn-state.ts";
-import { orElse } from "./until-aborted.ts";
+import { valueOrFallback } from "./until-aborted.ts";
 
 const SUMMARY_REQUEST: Message = {
   role: "user",
@@ -36,8 +36,8 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
 /** What memory and hooks add to this turn's requests. */
 async function collectContext(turn: Turn): Promise<void> {
   const { memory, log, turns } = turn.state;
-  await orElse(memory.turnStarted(turns, turn.userText), turn.signal, undefined);
-  const recalled = await orElse(memory.recall(turn.userText, log.sessionId), turn.signal, "");
+  await valueOrFallback(memory.turnStarted(turns, turn.userText), turn.signal, undefined);
+  const recalled = await valueOrFallback(memory.recall(turn.userText, log.sessionId), turn.signal, "");
   const texts = [recalled, ...(await contextFromHooks(turn))];
   turn.transientContext = texts.filter((text) => text.trim() !== "").join("\n\n");
 }
@@ -127,7 +127,7 @@ async function summarise(turn: Turn): Promise<TurnOutcome> {
     if (result.kind === "failed") continue;
     await recordUsage(turn, result.response);
     const { tool_calls: _ignored, ...message } = result.response.message;
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     if (text.trim() === "") continue;
     await turn.append([message]);
     const note = result.response.incomplete?.message;

@@ -24,7 +24,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, gra
 }
 
 /** The result of optional work: `fallback` when it fails or has not ended at the abort. */
-export async function orElse<T>(work: Promise<T>, signal: AbortSignal, fallback: T): Promise<T> {
+export async function valueOrFallback<T>(work: Promise<T>, signal: AbortSignal, fallback: T): Promise<T> {
   try {
     const value = await untilAborted(work, signal);
     return value === ABORTED ? fallback : value;

@@ -33,7 +33,7 @@ async function open(config: object = {}) {
 const tool = (name: string, options = "") =>
   `ctx.registerTool({ name: "${name}", description: "d", parameters: { type: "object", properties: {} }, run: async () => ({ content: "mine" }) }${options});`;
 
-it("takes the name of every tool, also of those that each conversation gets made", async () => {
+it("reserves the names of all tools, also of those that are created for each conversation", async () => {
   const { app } = await open();
   const states = await app.tools();
   const registered = new Set([...app.registry.toolsets().values()].flat());
@@ -43,7 +43,7 @@ it("takes the name of every tool, also of those that each conversation gets made
   await app.close();
 });
 
-it("gives way only to a plugin that says override, and says so otherwise", async () => {
+it("is replaced only by a plugin that sets override, and reports other attempts", async () => {
   write("meek", `${tool("read_file")} ${tool("execute_code")} ctx.registerCommand({ name: "help", run: () => "no" });`);
   write("bold", `${tool("write_file", ", { override: true }")} ${tool("memory", ", { override: true }")}`);
   const { app, notices } = await open({ plugins: { enabled: ["meek", "bold"] } });
@@ -63,7 +63,7 @@ it("gives way only to a plugin that says override, and says so otherwise", async
   await app.close();
 });
 
-it("keeps its context engines' names", async () => {
+it("reserves the names of its context engines", async () => {
   write("usurper", `ctx.registerContextEngine({ name: "compressor", compress: async (messages) => messages });`);
   const { app, notices } = await open({ plugins: { enabled: ["usurper"] } });
   await app.tools();

@@ -36,7 +36,7 @@ export interface OpenAppOptions {
   readonly approvals?: "gateway" | undefined;
   /** Runs shell hooks that were not approved. */
   readonly acceptHooks?: boolean | undefined;
-  /** Asks the user about a new shell hook; absent where nobody can answer. */
+  /** Asks the user about a new shell hook; absent where no user can answer. */
   readonly consentToHook?:
     | ((hook: { readonly event: string; readonly command: string }) => Promise<boolean>)
     | undefined;

@@ -8,7 +8,7 @@ import { withHints } from "../context/prompt/hinted-tools.ts";
 import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
 import { estimateSchemaTokens } from "../core/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
@@ -118,7 +118,7 @@ export async function openConversationFor(
   const { services } = deps;
   const source = given.source ?? "cli";
   const sessionId = given.resume ?? given.sessionId ?? createSessionId(source);
-  const options = { ...given, source, sessionId, human: given.human ?? nobody };
+  const options = { ...given, source, sessionId, human: given.human ?? absentHuman };
   const connected = await services.models.connect({
     model: options.model || undefined,
     provider: options.provider || undefined,
@@ -156,7 +156,7 @@ async function openPrepared(
       toolbox,
       memory: memory.service,
       hooks: services.hooks,
-      human: options.human ?? nobody,
+      human: options.human ?? absentHuman,
       side,
       redactor: services.redactor,
       gate: turnGate(deps),
@@ -200,7 +200,7 @@ async function openPrepared(
   };
 }
 
-/** Brings the state of the tools in line with the stored messages, and loads the skills of the options. */
+/** Restores the state of the tools from the stored messages, and loads the skills of the options. */
 async function restore(
   deps: ConversationDeps,
   options: ConversationOptions,

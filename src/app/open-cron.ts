@@ -4,7 +4,7 @@ import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Deliverer, JobLedger } from "../core/job.ts";
 import type { Tool } from "../core/tool.ts";
 import type { JobHost } from "../cron/job-host.ts";
@@ -52,7 +52,7 @@ async function resolveZone(config: Config): Promise<{ readonly zone: string; rea
 
 function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): () => Promise<string | undefined> {
   return async () => {
-    const alive = (await ledger.signs()).filter(
+    const alive = (await ledger.listHeartbeats()).filter(
       (sign) => now() - sign.tickedAt < TICKER_TIMEOUT_MS && owners.lives(sign.owner) !== "no",
     );
     const [newest] = alive;
@@ -150,7 +150,7 @@ async function openJobHost(app: JobRunApp, services: Services, jobs: JobReposito
     openConversation: (options) => app.openConversation(options),
     sessions: store,
     loadSkill: async (name, signal) => {
-      const context = { conversationId: "", sessionId: "", human: nobody, signal, platform: "cron", local: false };
+      const context = { conversationId: "", sessionId: "", human: absentHuman, signal, platform: "cron", local: false };
       return (await app.skills()).activate(name, context);
     },
     scan,

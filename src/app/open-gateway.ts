@@ -35,7 +35,7 @@ export interface OpenedGateway {
   refreshEnv(): Promise<void>;
   /** True for files that must not be sent, such as keys and passwords; follows links. */
   isProtected(path: string, role: Role): Promise<boolean>;
-  /** The words of a recording; `unset` when nothing here can listen. */
+  /** The words of a recording; `unset` when no transcription is configured. */
   listen(path: string): ReturnType<typeof import("./open-speech.ts").listen>;
   /** The file of a voice note; null when there is nothing to speak. Rejects when speech is not available. */
   say(text: string): Promise<string | null>;

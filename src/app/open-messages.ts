@@ -97,7 +97,7 @@ class Reach {
     if (words === "origin" && this.#origin) return this.#origin;
     const { resolveTargets } = await import("../cron/delivery-target.ts");
     const { targets, errors } = await resolveTargets({ deliver: words, origin: null }, deliverer);
-    return targets[0] ?? { error: errors[0] ?? `"${words}" is no chat` };
+    return targets[0] ?? { error: errors[0] ?? `"${words}" is not a chat` };
   }
 }
 
@@ -118,7 +118,7 @@ export async function messageToolsFor(services: Services, options: ConversationO
       targets: () => reach.targets(),
       find: (words) => reach.find(words),
       send: async (target, message) => {
-        // The own chat needs no mirror: its session has the message.
+        // A message to the current chat is not mirrored: its session already has it.
         const mirror = reach.isOrigin(target) ? {} : { mirrorFrom: options.source ?? "cli" };
         return (await services.cron.deliverer()).send(target, { ...message, ...mirror });
       },

@@ -37,7 +37,7 @@ async function builtinRow(home: Home): Promise<PluginRow> {
     for (const { tool, owner } of await app.tools())
       if (owner === BUILTINS) collected.tools.push({ tool, override: false });
     collected.commands.push(...listSlashCommands("terminal"));
-    for (const { name } of platformEntries) collected.providers.push({ seam: "platform", provider: { name } });
+    for (const { name } of platformEntries) collected.providers.push({ kind: "platform", provider: { name } });
     for (const { id, label, baseUrl } of CATALOG) collected.modelProviders.push({ name: id, label, baseUrl });
     return {
       key: BUILTINS,

@@ -4,7 +4,7 @@ import { agentSettings } from "../agent/agent-settings.ts";
 import type { OpenChild } from "../agent/delegation/child-run.ts";
 import type { DelegationParts } from "../agent/delegation/delegate-tool.ts";
 import type { Conversation, ConversationOptions } from "../core/conversation.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
@@ -58,7 +58,7 @@ async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promi
       toolbox: await registry.box(names, own),
       memory: noMemory,
       hooks: services.hooks,
-      human: child.human ?? nobody,
+      human: child.human ?? absentHuman,
       side,
       redactor: services.redactor,
       gate: turnGate(deps),

@@ -1,5 +1,5 @@
 // Every tool that a conversation could have, with its availability: registered ones and those created per conversation.
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Tool } from "../core/tool.ts";
 import type { ToolState } from "../core/tool-registry.ts";
 import type { ConversationDeps } from "./builtins.ts";
@@ -12,7 +12,7 @@ const NO_CHILD = () => Promise.reject(new Error("This tool is only listed, not r
 
 async function conversationTools(deps: ConversationDeps): Promise<Tool[]> {
   const { services, registry } = deps;
-  const options = { human: nobody };
+  const options = { human: absentHuman };
   const memory = await openMemory(services, options, "");
   try {
     const names = (await registry.states()).filter((state) => state.availability.ok).map((state) => state.tool.name);

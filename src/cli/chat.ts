@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { App } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
-import { type Human, nobody } from "../core/human.ts";
+import { absentHuman, type Human } from "../core/human.ts";
 import { showControlCharacters } from "../lib/text/visible-text.ts";
 import { chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
@@ -60,7 +60,7 @@ async function run(context: CliContext): Promise<number> {
     const { home, terminal } = context;
     if (options.mode === "interactive")
       return await surface.interact({ home, terminal, app, verbose, options: forHuman });
-    const opened = await app.openConversation(await forHuman(nobody));
+    const opened = await app.openConversation(await forHuman(absentHuman));
     const folder = textOption(context, "trajectory");
     return await surface.ask(terminal, app, opened, {
       ...options,

@@ -1,6 +1,6 @@
 // Slash commands about sessions: new, title, resume, handoff, history, status.
 import type { CommandAnswer, CommandContext } from "../core/command.ts";
-import { type Content, textOf } from "../core/message.ts";
+import { type Content, contentText } from "../core/message.ts";
 import type { SessionStore } from "../core/session.ts";
 import { type BuiltinCommand, text } from "./builtin-command.ts";
 import { handoffCommand } from "./handoff.ts";
@@ -40,7 +40,7 @@ async function history(_: string, context: CommandContext): Promise<CommandAnswe
     .filter((row) => row.role === "user" || row.role === "assistant")
     .map(
       (row) =>
-        `${row.role === "user" ? "you" : "hermes"}: ${typeof row.content === "string" ? row.content : textOf(row.content as Content)}`,
+        `${row.role === "user" ? "you" : "hermes"}: ${typeof row.content === "string" ? row.content : contentText(row.content as Content)}`,
     )
     .filter((line) => !line.endsWith(": "));
   return text(lines.length > 0 ? lines.join("\n\n") : "There are no messages yet.");

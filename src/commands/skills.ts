@@ -2,7 +2,7 @@
 
 import type { CommandAnswer, CommandContext } from "../core/command.ts";
 import { UserError } from "../core/failure.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Skills } from "../core/skill.ts";
 import type { InstallPlan, SkillHub } from "../core/skill-hub.ts";
 import { oneLine } from "../lib/text/one-line.ts";
@@ -99,7 +99,7 @@ async function installText(
   context: CommandContext,
   options: { readonly identifier: string; readonly force: boolean },
 ): Promise<string> {
-  const human = context.human ?? nobody;
+  const human = context.human ?? absentHuman;
   let shown = "";
   const outcome = await hub
     .install(options.identifier, { force: options.force }, async (plan) => {
@@ -143,7 +143,7 @@ async function uninstallText(
   context: CommandContext,
   name: string,
 ): Promise<string> {
-  const answer = await (context.human ?? nobody).approve(
+  const answer = await (context.human ?? absentHuman).approve(
     {
       action: `remove the skill ${plain(name)}`,
       reason: "its folder is deleted",

@@ -1,6 +1,6 @@
-// The whole conversation behind a session: the rows of every session it grew out of, each original once, numbered.
+// The whole conversation of a session: the messages of all sessions in its compaction chain, each once, numbered.
 import type { Content, Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
+import { contentText } from "../core/message.ts";
 import type { MessageRow, SessionIndex, SessionLog } from "../core/session.ts";
 import { findSummary, isCarriedNote } from "./compaction/summary-message.ts";
 
@@ -40,7 +40,7 @@ async function readRows(store: LogStore, sessionId: string): Promise<MessageRow[
 export function rowText(row: MessageRow): string {
   const { content } = row;
   if (content === null || typeof content === "string") return content ?? "";
-  return Array.isArray(content) ? textOf(content as Content) : JSON.stringify(content);
+  return Array.isArray(content) ? contentText(content as Content) : JSON.stringify(content);
 }
 
 function callIds(row: MessageRow): string {

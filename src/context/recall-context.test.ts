@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LogStore } from "../../test/kit/log-store.ts";
 import { workingSummariser } from "../../test/kit/summarisers.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Message } from "../core/message.ts";
 import type { ToolContext } from "../core/tool.ts";
 import { SummaryEngine } from "./compaction/summary-engine.ts";
@@ -10,7 +10,7 @@ import { recallContextTool } from "./recall-context.ts";
 function context(sessionId: string): ToolContext {
   const signal = new AbortController().signal;
   const rest = { cwd: "/", callId: "1", conversationId: "c", tainted: false, depth: 0 };
-  return { sessionId, signal, human: nobody, progress: () => undefined, ...rest };
+  return { sessionId, signal, human: absentHuman, progress: () => undefined, ...rest };
 }
 
 async function ask(store: LogStore, sessionId: string, args: object) {
@@ -24,7 +24,7 @@ const talk = (count: number, tag: string): Message[] =>
     content: `${tag} ${index + 1} ${"filler ".repeat(60)}`,
   }));
 
-/** Two compactions: three sessions in a chain, whose turns are numbered through. */
+/** Two compactions: three sessions in a chain with consecutive turn numbers. */
 async function compactedTwice() {
   const store = new LogStore();
   const engine = new SummaryEngine({ contextLength: 8_192, side: workingSummariser() });
@@ -42,7 +42,7 @@ async function compactedTwice() {
   return store;
 }
 
-test("turn numbers run through the whole conversation and count every original once", async () => {
+test("turns are numbered over the whole conversation and counted once", async () => {
   const store = await compactedTwice();
   for (const [number, start] of [
     [7, "alpha 7 "],
@@ -80,7 +80,7 @@ test("search finds compacted turns once, by some of the words too, and ids expan
   expect(expanded.turns[0].turn).toBe(33);
 });
 
-test("answers are bounded and say how to go on", async () => {
+test("answers are bounded and say how to continue", async () => {
   const store = await compactedTwice();
   const page = await ask(store, "s2", { from: 1 });
   expect(JSON.stringify(page).length).toBeLessThan(16_000);
@@ -92,7 +92,7 @@ test("answers are bounded and say how to go on", async () => {
   expect(rest.turns[0].text).toHaveLength(6_000);
 });
 
-test("wrong arguments are answered with what would work", async () => {
+test("wrong arguments return a hint about valid ones", async () => {
   const store = await compactedTwice();
   expect((await ask(store, "s2", {})).error).toContain("Give query");
   expect((await ask(store, "s2", { from: 900 })).error).toContain("turns 1 to 180");

@@ -1,4 +1,4 @@
-// The tool that reaches what compaction took out of the window: search the whole conversation, or read turns again.
+// The tool that reads what compaction removed from the window: search the whole conversation, or read turns again.
 import type { Static } from "typebox";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool.ts";

@@ -1,4 +1,4 @@
-// What slash commands get and may ask for in a chat.
+// The context of slash commands in a chat, and the actions they may request.
 import type { ApprovalChoice } from "./human.ts";
 import type { Source } from "./platform.ts";
 

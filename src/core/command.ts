@@ -1,4 +1,4 @@
-// Slash commands answer with data, which each surface shows in its own way.
+// Slash commands: they return data, and each surface renders it.
 import type { ChatCommandContext, GatewayRequest } from "./chat-command.ts";
 import type { Conversation, OpenedConversation } from "./conversation.ts";
 import type { HandoffStore } from "./handoff.ts";
@@ -63,7 +63,7 @@ export interface SlashCommand {
   readonly whileBusy?: boolean | undefined;
   /** The only surface that has the command; absent: every surface. */
   readonly surface?: CommandSurface | undefined;
-  /** In chats only the owner may use it: always, or with arguments that match. Absent: everybody may. */
+  /** Restricts the command to the owner in chats: always, or when the arguments match. Absent: no restriction. */
   readonly ownerOnly?: boolean | RegExp | undefined;
   run(args: string, context: CommandContext): Promise<CommandAnswer>;
   /** Replaces `run` in chats: for commands that need the chat and no conversation. May run while a turn runs. */

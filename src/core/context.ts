@@ -26,7 +26,7 @@ export interface CompressOptions {
 }
 
 export interface CompressOutcome {
-  /** A valid sequence: pairs intact, roles in order. The same array when nothing was gained. */
+  /** A valid sequence: pairs intact, roles in order. The same array when nothing was saved. */
   readonly messages: readonly Message[];
   /** The method used: `none`, `prune`, `summary`, `chunked_summary`, `extract` … */
   readonly method: string;

@@ -83,7 +83,7 @@ export interface OpenedConversation {
 
 /** What every caller may choose: terminal, gateway, cron, API server, library and subagents. */
 export interface ConversationOptions {
-  /** Who answers approvals and questions. Default: nobody, so dangerous actions are denied. */
+  /** Answers approvals and questions. Default: `absentHuman`, so dangerous actions are denied. */
   readonly human?: Human | undefined;
   /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
   readonly source?: string | undefined;
@@ -99,7 +99,7 @@ export interface ConversationOptions {
   readonly parentSessionId?: string | undefined;
   /** Replaces the whole system prompt. */
   readonly systemPrompt?: string | undefined;
-  /** Text of the surface for the model: who is here, how to write. Part of the system prompt of a new session. */
+  /** Text of the surface for the model, for example about its users and its format. Part of the system prompt of a new session. */
   readonly instructions?: string | undefined;
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
@@ -114,9 +114,9 @@ export interface ConversationOptions {
   /** The scheduled job that this conversation belongs to. */
   readonly jobId?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** Toolsets that are removed, whatever else is chosen. */
+  /** Toolsets that are always removed. */
   readonly withoutToolsets?: readonly string[] | undefined;
-  /** Removes tools that this platform does not have, whatever else is chosen. */
+  /** Removes tools that this platform does not support. */
   readonly withinPlatform?: string | undefined;
   readonly noMemory?: boolean | undefined;
   readonly noProjectFiles?: boolean | undefined;

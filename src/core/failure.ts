@@ -62,8 +62,8 @@ export function formatFailure({
   readonly hint?: string | undefined;
 }): string {
   if (!hint) return message;
-  const said = message.replace(/[.:]$/, "");
-  return `${said}${/[!?]$/.test(said) ? "" : "."} ${hint}`;
+  const sentence = message.replace(/[.:]$/, "");
+  return `${sentence}${/[!?]$/.test(sentence) ? "" : "."} ${hint}`;
 }
 
 /** The same for any thrown value. */

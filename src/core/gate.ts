@@ -50,7 +50,7 @@ export type Intent =
       readonly kind: "durable";
       readonly what: "memory" | "skill" | "cron" | "config";
       readonly summary: string;
-      /** A reason that needs approval in every turn: "would …". */
+      /** When set, approval is needed in every turn: the reason, as "would …". */
       readonly because?: string | undefined;
     };
 

@@ -1,4 +1,4 @@
-// The user as the agent can ask them. Each surface provides one; for cron jobs and subagents nobody can answer.
+// The interface through which the agent asks the user. Each surface provides one; cron jobs and subagents use `absentHuman`.
 
 export interface ApprovalRequest {
   /** A description of the action: the command, the file, the address. */
@@ -36,12 +36,12 @@ export interface Human {
   readonly present: boolean;
   /** Where the questions appear, for hooks: `gateway`; the terminal when absent. */
   readonly surface?: string | undefined;
-  /** Where nobody can answer: why, for the model, as the end of a sentence ("no user is available to approve it"). */
+  /** The reason why no user can answer, for the model, as the end of a sentence ("no user is available to approve it"). */
   readonly absence?: string | undefined;
   /** The turn is for a user who is not the owner: tools must not read Hermes' homes or secret files. */
   readonly guest?: boolean | undefined;
   /** Called instead of `approve` where no user can answer; the request is denied. */
-  unasked?(request: ApprovalRequest): void;
+  onDenied?(request: ApprovalRequest): void;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** Null when there is no answer. */
   clarify(request: ClarifyRequest, signal: AbortSignal): Promise<string | null>;
@@ -50,7 +50,7 @@ export interface Human {
 }
 
 /** For runs without a user: denies every request and returns no answers and no secrets. */
-export const nobody: Human = {
+export const absentHuman: Human = {
   present: false,
   approve: async () => ({ choice: "deny", unattended: true }),
   clarify: async () => null,
@@ -58,12 +58,12 @@ export const nobody: Human = {
 };
 
 /** The properties other than the three questions, for wrappers around a `Human`. */
-export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
+export function copyPresence(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "onDenied"> {
   return {
     present: human.present,
     surface: human.surface,
     absence: human.absence,
     guest: human.guest,
-    unasked: (request) => human.unasked?.(request),
+    onDenied: (request) => human.onDenied?.(request),
   };
 }

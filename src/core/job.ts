@@ -1,7 +1,7 @@
 // Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the delivery of results.
 import type { MediaRequest } from "./outgoing-media.ts";
 
-/** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
+/** `tz` is the IANA time zone of a cron expression; without it the configured zone applies. */
 export type Schedule =
   | { readonly kind: "once"; readonly run_at: string; readonly display: string }
   | { readonly kind: "interval"; readonly minutes: number; readonly display: string }
@@ -60,7 +60,7 @@ export interface Job {
   readonly counted_run?: number | undefined;
 }
 
-/** `running` is open; every other state is an end, and a row gets exactly one. */
+/** Every state except `running` is final; a row gets exactly one final state. */
 export type RunState = "running" | "ran" | "caught_up" | "failed" | "skipped" | "abandoned";
 export type RunEnd = Exclude<RunState, "running">;
 
@@ -119,7 +119,7 @@ export interface RunOutcome {
 }
 
 /** A process that runs due jobs, as of its last heartbeat. */
-export interface TickerSign {
+export interface TickerHeartbeat {
   readonly owner: string;
   readonly startedAt: number;
   readonly tickedAt: number;
@@ -141,11 +141,11 @@ export interface JobLedger {
   releaseAhead(jobId: string, now: number): Promise<void>;
   /** False when the run belongs to another process: then the work must stop. */
   renew(id: number, owner: string, leaseUntil: number): Promise<boolean>;
-  /** False when the row has an end already. */
+  /** False when the run was ended already. */
   finish(id: number, owner: string, outcome: RunOutcome): Promise<boolean>;
-  /** Runs without an end. */
+  /** Runs that have not ended. */
   open(): Promise<readonly (JobRun & { readonly leaseUntil: number })[]>;
-  /** Ends a run whose owner is gone; false when it has an end already. */
+  /** Ends a run whose process has ended; false when the run was ended already. */
   abandon(id: number, now: number, reason: string): Promise<boolean>;
   /** Ended runs that jobs.json does not count yet, oldest first. */
   unsettled(): Promise<readonly JobRun[]>;
@@ -155,9 +155,9 @@ export interface JobLedger {
   alertSent(id: number, deliveryError?: string): Promise<void>;
   /** Newest first. */
   history(filter: { readonly jobId?: string | undefined; readonly limit: number }): Promise<readonly JobRun[]>;
-  beat(sign: TickerSign): Promise<void>;
-  unbeat(owner: string): Promise<void>;
-  signs(): Promise<readonly TickerSign[]>;
+  recordHeartbeat(heartbeat: TickerHeartbeat): Promise<void>;
+  removeHeartbeat(owner: string): Promise<void>;
+  listHeartbeats(): Promise<readonly TickerHeartbeat[]>;
   /** Deletes ended runs and tickers that are older than `before`. */
   prune(before: number): Promise<number>;
   close(): void;

@@ -26,7 +26,7 @@ export interface InboxRow {
   /** How many times a turn was begun. */
   readonly attempts: number;
   readonly receivedAt: number;
-  /** Other rows that are part of this message; they end with it. Never on disk. */
+  /** Other rows that are part of this message and are done together with it. Not stored. */
   readonly absorbed?: readonly number[] | undefined;
 }
 
@@ -55,7 +55,7 @@ export type OutboxPayload =
     };
 
 export interface NewOutgoing {
-  /** Unique: a message with the same key is sent once, however often it is enqueued. */
+  /** Unique: a message with the same key is sent once, even when it is enqueued several times. */
   readonly key: string;
   readonly platform: string;
   readonly to: Destination;
@@ -87,19 +87,20 @@ export interface MailboxCounts {
 }
 
 /**
- * A resolved write is on disk; `begin`, `sent` and `setMemory`, which can be reconstructed, only survive the end
- * of the process until the next of the others. Calls that arrive together share one transaction.
+ * A resolved write is on disk. Exceptions are `begin`, `sent` and `setMemory`, whose data can be reconstructed: they
+ * survive a crash of the process, but a power failure only after a later write of another kind. Calls that arrive
+ * together share one transaction.
  */
 export interface Mailbox {
   /** Stores new events, in order; events whose key is known are not returned. */
   accept(platform: string, events: readonly InboundEvent[]): Promise<InboxRow[]>;
   /** Everything that is not done, oldest first: read once at start. */
   pending(): Promise<{ readonly inbox: readonly InboxRow[]; readonly outbox: readonly OutboxRow[] }>;
-  /** A turn begins for these events. */
-  begin(ids: readonly number[], place: { readonly sessionId: string; readonly logAfter: number }): Promise<void>;
+  /** Records that a turn begins for these events. */
+  begin(ids: readonly number[], turn: { readonly sessionId: string; readonly logAfter: number }): Promise<void>;
   /**
-   * The events are done and their answers are to be sent, in one step. With `sending` the first answer is stored as on
-   * its way already: `sending(id, mark)` is not called for it.
+   * Marks the events as done and stores their answers, in one step. With `sending`, the first answer is stored in the
+   * state `sending`: `sending(id, mark)` is not called for it.
    */
   finish(
     ids: readonly number[],
@@ -107,7 +108,7 @@ export interface Mailbox {
     outgoing?: readonly NewOutgoing[],
     sending?: { readonly mark: string | null },
   ): Promise<readonly OutboxRow[]>;
-  /** Rows for keys that are new. */
+  /** Stores messages with a new key and returns their rows. */
   enqueue(outgoing: readonly NewOutgoing[]): Promise<readonly OutboxRow[]>;
   sending(id: number, mark: string | null): Promise<void>;
   sent(id: number, messageId: string): Promise<void>;
@@ -118,7 +119,7 @@ export interface Mailbox {
   findOutgoing(key: string): Promise<OutboxRow | null>;
   /** Ids of messages that the platform is known to have: received ones and sent ones, since then. */
   knownMessages(platform: string, since: number): Promise<readonly string[]>;
-  /** The newest message of each chat that is accounted for, received or sent. */
+  /** The newest known message of each chat, received or sent. */
   newestMessages(platform: string): Promise<readonly { readonly chatId: string; readonly messageId: string }[]>;
   /** The newest failures, for the user. */
   failures(limit: number): Promise<readonly OutboxRow[]>;

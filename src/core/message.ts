@@ -64,7 +64,7 @@ export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessa
  * The text of a content value: parts joined with line breaks, images left out, null as the empty string. Contents read
  * from disk may be any JSON: what is neither text nor parts is returned as JSON.
  */
-export function textOf(content: Content | undefined): string {
+export function contentText(content: Content | undefined): string {
   if (content === null || content === undefined) return "";
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return JSON.stringify(content);

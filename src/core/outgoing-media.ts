@@ -23,17 +23,17 @@ export interface MediaRequest {
   readonly document: boolean;
 }
 
-function extensionOf(path: string): string {
+function readExtension(path: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
 /** True for the kinds of files that a marker may name. */
 export function isSendable(path: string): boolean {
-  return extensionOf(path) in KINDS;
+  return readExtension(path) in KINDS;
 }
 
-export function mediaKindOf(path: string, options: MediaRequest = { voice: false, document: false }): MediaKind {
-  const extension = extensionOf(path);
+export function detectMediaKind(path: string, options: MediaRequest = { voice: false, document: false }): MediaKind {
+  const extension = readExtension(path);
   const kind = KINDS[extension] ?? "document";
   if (options.document) return "document";
   return options.voice && ["ogg", "opus"].includes(extension) ? "voice" : kind;

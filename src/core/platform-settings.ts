@@ -22,7 +22,7 @@ function readSection(app: PlatformSettingsSource, platform: string): Section {
     Object.fromEntries(
       Object.entries((section as Section | undefined) ?? {}).filter(([, value]) => value !== undefined),
     );
-  // `platforms.<name>.enabled` defaults to false, so a false there says nothing: it can only switch a platform on.
+  // `platforms.<name>.enabled` defaults to false, so only true has an effect there.
   const { enabled, ...shared } = given(nested);
   return { ...given(extra), ...shared, ...(enabled === true ? { enabled } : {}), ...given(top) };
 }

@@ -34,7 +34,7 @@ export interface Attachment {
   readonly ref: string;
 }
 
-/** A pressed button: `data` is what the button was made with. */
+/** A pressed button: `data` is the data of the button. */
 export interface ButtonPress {
   readonly data: string;
   /** The message that carried the buttons. */
@@ -44,8 +44,8 @@ export interface ButtonPress {
 }
 
 /**
- * Something that arrived. `account`, the chat and `messageId` are its key: the same key is handled once, however often
- * the platform delivers it. Plain JSON, because it is kept on disk until it is done.
+ * A received message or other event. `account`, the chat and `messageId` are its key: an event that the platform
+ * delivers several times is handled once. Plain JSON, because it is stored on disk until it is done.
  */
 export interface InboundEvent {
   /** The bot account that received it: two bots in one chat are two keys. */
@@ -70,7 +70,7 @@ export interface InboundEvent {
   readonly backfill?: string | undefined;
   /** Skills to load when this opens a new session. */
   readonly autoSkills?: readonly string[] | undefined;
-  /** Text for the model about this one place (a channel's own prompt). */
+  /** Text for the model about this chat, for example the prompt of a channel. */
   readonly channelPrompt?: string | undefined;
   /** The transport has checked the sender (a signed webhook): no allow-list applies. */
   readonly authenticated?: boolean | undefined;
@@ -85,7 +85,7 @@ export interface Button {
   readonly data: string;
 }
 
-/** Where a message goes. */
+/** The target of a message. */
 export interface Destination {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -118,7 +118,7 @@ export type SendResult =
   | { readonly ok: false; readonly kind: "retry"; readonly reason: string; readonly retryAfterMs?: number | undefined }
   /** The request was sent and got no response: it may or may not have been delivered. */
   | { readonly ok: false; readonly kind: "unknown"; readonly reason: string }
-  /** It will never work: blocked by the user, chat gone, file too large. */
+  /** A permanent failure: blocked by the user, chat deleted, file too large. */
   | { readonly ok: false; readonly kind: "refused"; readonly reason: string };
 
 /** A send with an unknown outcome, because the program or the connection ended. */
@@ -225,7 +225,7 @@ export interface PlatformContext {
   lost(reason: string, options?: { readonly fatal?: boolean | undefined }): void;
   /** Unix milliseconds. */
   now(): number;
-  /** Fires when the gateway stops or gives this connection up. */
+  /** Fires when the gateway stops or closes this connection. */
   readonly signal: AbortSignal;
   /** Delivers text somewhere else through the outbox: `telegram`, `telegram:ID`, `telegram:ID:THREAD`. */
   deliver(target: string, text: string, key: string): Promise<void>;
@@ -257,7 +257,7 @@ export interface PlatformCapabilities {
   readonly media: readonly MediaKind[];
 }
 
-/** Text in, text out, and nothing else. */
+/** Capabilities of a platform that only receives and sends text. */
 export const PLAIN_CAPABILITIES: PlatformCapabilities = {
   edit: false,
   delete: false,
@@ -287,14 +287,14 @@ export interface Platform {
   readonly homeVariable?: string | undefined;
   /** Messages to one chat that may leave in a second, and to all chats together. */
   readonly rate?: { readonly perChat: number; readonly total: number };
-  /** May it be connected with these settings? The reason names what is missing. */
+  /** Whether it can be connected with these settings; the reason names what is missing. */
   enabled(context: Pick<PlatformContext, "setting" | "section">): Availability;
   /** Resolves when messages can be received; rejects with a UserError for settings that cannot work. */
   connect(context: PlatformContext): Promise<PlatformConnection>;
   /** Proves that receiving will work, without receiving: for the set-up. Rejects as `connect` does. */
   prove?(context: PlatformContext): Promise<void>;
   /**
-   * A connection that sends and does not receive, for programs beside the gateway. It has signed in when it resolves, so
+   * A connection that sends and does not receive, for programs other than the gateway. It has signed in when it resolves, so
    * it also proves the settings. Rejects as `connect` does. Absent where only the gateway can send.
    */
   openSender?(context: PlatformContext): Promise<PlatformConnection>;

@@ -120,8 +120,8 @@ export interface NamedProvider {
   isAvailable?(): boolean;
   readonly [more: string]: unknown;
 }
-export const SEAMS = ["browser", "image", "video", "platform", "dashboard"] as const;
-export type Seam = (typeof SEAMS)[number];
+export const PROVIDER_KINDS = ["browser", "image", "video", "platform", "dashboard"] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
 export interface PluginSlashCommand {
   readonly name: string;
@@ -240,11 +240,11 @@ export interface PluginContext {
   registerWebSearchProvider(provider: WebProvider): void;
   /** A SKILL.md of the plugin, called `<plugin>:<name>`. */
   registerSkill(name: string, path: string, description?: string): void;
-  /** A folder of skills, as one more root. */
+  /** Adds a folder of skills. */
   registerSkillRoot(path: string): void;
   /** A chat platform of the gateway, with the same rights and duties as the built-in ones. */
   registerPlatform(platform: PluginPlatform): void;
-  registerProvider(seam: Seam, provider: NamedProvider): void;
+  registerProvider(kind: ProviderKind, provider: NamedProvider): void;
   /** Asks the gate, as built-in tools do before they execute, write or fetch. */
   check(intent: Intent, context: ToolContext): Promise<Verdict>;
   /** Opens a SQLite file. Relative paths are below the home; all paths must be inside it. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AssistantMessage, Message, ToolCall } from "./message.ts";
-import { textOf } from "./message.ts";
+import { contentText } from "./message.ts";
 import { MISSING_RESULT, projectMessages } from "./projection.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -23,7 +23,7 @@ const result = (id: string, content = "ok"): Message => ({
 });
 const roles = (messages: readonly Message[]) => messages.map((message) => message.role).join(" ");
 
-test("a sound log is passed on as the same objects", () => {
+test("a valid log is returned as the same objects", () => {
   const log = [user("a"), assistant(null, "1", "2"), result("1"), result("2"), assistant("done"), user("b")];
   const projected = projectMessages(log);
   expect(projected).toEqual(log);
@@ -37,7 +37,7 @@ test("an unanswered call gets a stub directly after it, in call order", () => {
   expect(projected[3]).toMatchObject({ tool_call_id: "2", content: "ok" });
 });
 
-test("a result that arrives behind a user message moves up to its call", () => {
+test("a result that is stored after a user message is moved to its call", () => {
   const projected = projectMessages([
     user("a"),
     assistant(null, "1"),
@@ -64,7 +64,7 @@ test("users in a row are joined with a blank line, images kept", () => {
   ).toEqual([{ role: "user", content: [{ type: "text", text: "a\n\nb" }, image, { type: "text", text: "c" }] }]);
 });
 
-test("reasoning-only answers vanish and the questions around them join", () => {
+test("answers with only reasoning are removed and the questions around them joined", () => {
   const thought: Message = { role: "assistant", content: "", reasoning: "hm" };
   expect(projectMessages([user("a"), thought, user("b")])).toEqual([user("a\n\nb")]);
 });
@@ -93,10 +93,10 @@ test("damaged arguments become an empty object and the result says so", () => {
   const damaged: Message = { role: "assistant", content: null, tool_calls: [call("1", '{"path": "a')] };
   const projected = projectMessages([user("a"), damaged, result("1", "text")]);
   expect(projected[1]).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
-  expect(textOf(projected[2]?.content)).toMatch(/damaged.*text$/s);
+  expect(contentText(projected[2]?.content)).toMatch(/damaged.*text$/s);
 });
 
-test("lone surrogates, odd names and long ids are made acceptable", () => {
+test("lone surrogates, invalid names and long ids are replaced", () => {
   const id = "x".repeat(90);
   const odd: Message = {
     role: "assistant",
@@ -158,7 +158,7 @@ const anyMessage = fc.oneof(
   fc.record({ role: fc.constantFrom("session_meta", "system", "function"), content: anyContent }),
 );
 
-test("whatever the log, the projection is paired, ordered, non-empty and stable", () => {
+test("for any log, the projection is paired, ordered, non-empty and stable", () => {
   fc.assert(
     fc.property(fc.array(anyMessage, { maxLength: 25 }), (log) => {
       const projected = projectMessages(log as unknown as Message[]);
@@ -192,7 +192,7 @@ test("text of the user is never dropped", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(anyMessage, word.map(user)), { maxLength: 25 }), (log) => {
       const projected = projectMessages(log as unknown as Message[]);
-      const all = projected.map((message) => textOf(message.content)).join("\n");
+      const all = projected.map((message) => contentText(message.content)).join("\n");
       for (const message of log) {
         if (message.role === "user" && typeof message.content === "string" && /^[a-z]{3,8}$/.test(message.content)) {
           expect(all).toContain(message.content);

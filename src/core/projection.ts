@@ -10,7 +10,7 @@ const OPENING = "[The conversation continues.]";
 const CONTINUE = "Please continue.";
 const DAMAGED_ARGUMENTS = "[the arguments of this call were damaged in storage and are not shown]\n";
 
-/** Limits that hold for every dialect: names as OpenAI and Anthropic check them, ids as short as the strictest asks. */
+/** Limits that hold for every dialect: names as OpenAI and Anthropic check them, ids as short as the strictest API requires. */
 const NAME_LIMIT = 64;
 const USABLE_IMAGE = /^(https?:\/\/\S|data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/])/;
 const ID_LIMIT = 40;
@@ -50,7 +50,7 @@ function cleanPart(part: unknown): ContentPart | undefined {
   return { type: "text", text: "[image not available]" };
 }
 
-/** Text stays a string; parts survive only when an image is among them. The empty string means nothing is left. */
+/** Text stays a string; parts are kept only when one of them is an image. Empty when nothing is left. */
 function cleanContent(content: unknown): Exclude<Content, null> {
   if (content === null || content === undefined) return "";
   if (typeof content === "string") return cleanText(content);
@@ -260,7 +260,7 @@ function buildResult(slot: CallSlot): ToolMessage {
 /**
  * Messages for a request, from any log: every call is followed by exactly its results, ids are unique, arguments are
  * JSON objects, contents are not empty, the first message is the user's and the last is not the assistant's. Text of
- * the user is never dropped. Messages that need no change are passed on as the same objects; projecting a projection
+ * the user is never dropped. Messages that need no change are returned as the same objects; projecting a projection
  * changes nothing.
  */
 export function projectMessages(log: readonly Message[]): Message[] {

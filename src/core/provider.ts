@@ -23,7 +23,7 @@ export interface ModelRequest {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** Stable over compaction: keys provider-side caches. */
   readonly conversationId: string;
-  /** Where the cost goes in the ledger: `turn`, `wrap_up` or an auxiliary task's name. */
+  /** The purpose that the ledger records: `turn`, `wrap_up` or an auxiliary task's name. */
   readonly purpose: string;
   readonly sessionId?: string | undefined;
   readonly jobId?: string | undefined;
@@ -48,7 +48,7 @@ export type ModelEvent =
   | { readonly type: "tool_call_started"; readonly name: string }
   | { readonly type: "retrying"; readonly failure: Failure; readonly attempt: number; readonly inMs: number }
   | { readonly type: "fallback"; readonly from: ModelIdentity; readonly to: ModelIdentity; readonly failure: Failure }
-  /** Text streamed so far is void: the answer starts over. */
+  /** The text streamed so far is invalid: the answer is streamed again from the start. */
   | { readonly type: "restarted" }
   | { readonly type: "done"; readonly response: ModelResponse }
   /** `partial` is what had arrived before the end, when there was any. */

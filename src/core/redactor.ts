@@ -1,4 +1,4 @@
-// Secrets never leave in clear. Every sink (model, log, store, screen, export) goes through one of these.
+// Removes secrets from text before it is sent to a model, logged, stored, displayed or exported.
 
 export interface RedactOptions {
   /** Source code keeps its assignments and JSON fields readable; known secret values and shapes are still masked. */

@@ -5,7 +5,7 @@ export interface StoredResponse {
   readonly id: string;
   /** The object as the client got it. */
   readonly response: JsonObject;
-  /** The visible conversation up to and with this answer. */
+  /** The visible conversation up to and including this answer. */
   readonly history: readonly Message[];
   readonly instructions: string | null;
   readonly sessionId: string;
@@ -19,14 +19,14 @@ export interface StoredThread {
   readonly messageCount: number;
 }
 
-/** Small and bounded: the oldest are forgotten. */
+/** Bounded: the oldest entries are deleted. */
 export interface ResponseStore {
   get(id: string): StoredResponse | null;
   /** `conversation` gives the answer a name that the next request may use instead of the id. */
   put(stored: StoredResponse, conversation?: string): void;
   delete(id: string): boolean;
   /** The newest answer of a named conversation. */
-  newestOf(conversation: string): string | null;
+  findNewest(conversation: string): string | null;
   thread(fingerprint: string): StoredThread | null;
   putThread(fingerprint: string, thread: StoredThread): void;
   close(): void;

@@ -1,4 +1,4 @@
-// Whose turn it is, as far as rights go.
+// The rights of the user whose message started a turn.
 
 /** `owner` may configure the agent and approve actions; `guest` is every other user who may write to it. */
 export type Role = "owner" | "guest";

@@ -286,6 +286,6 @@ export interface StoreAdmin {
 /**
  * The whole store, for the code that opens it; everything else takes the contract it needs. It is asynchronous because
  * it runs in this process or in a worker thread. Locks are retried inside: a caller sees one only when it lasts for the
- * whole retry budget, and no failure turns a feature off for later calls.
+ * whole retry budget, and a failure does not affect later calls.
  */
 export interface SessionStore extends SessionLog, SessionIndex, StoreAdmin {}

@@ -1,10 +1,10 @@
 // Long answers cut into messages.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lengthOf, splitText } from "./split-text.ts";
+import { measure, splitText } from "./split-text.ts";
 
 describe("splitText", () => {
-  it("leaves short text alone and numbers the parts of long text", () => {
+  it("does not change short text, and numbers the parts of long text", () => {
     expect(splitText("hello", { max: 10, unit: "utf16" })).toEqual(["hello"]);
     const parts = splitText(`${"word ".repeat(60)}`, { max: 100, unit: "utf16" });
     expect(parts[0]).toMatch(/ \(1\/\d+\)$/);
@@ -15,7 +15,7 @@ describe("splitText", () => {
     const parts = splitText(`before\n\`\`\`python\n${"x = 1\n".repeat(50)}\`\`\`\nafter`, { max: 120, unit: "utf16" });
     expect(parts.length).toBeGreaterThan(2);
     for (const part of parts) expect((part.match(/```/g) ?? []).length % 2).toBe(0);
-    // Behind the fence the number would keep the block open.
+    // After the fence, the number would keep the block open.
     expect(parts[0]).toMatch(/\n```\n\(1\/\d+\)$/);
     expect(parts[1]).toMatch(/^```python\n/);
   });
@@ -27,7 +27,7 @@ describe("splitText", () => {
       fc.property(words, unit, fc.integer({ min: 60, max: 300 }), (list, counted, max) => {
         const source = list.map((word) => word.replaceAll(/[`~\s]/g, "x")).join(" ");
         const parts = splitText(source, { max, unit: counted });
-        for (const part of parts) expect(lengthOf(part, counted)).toBeLessThanOrEqual(max);
+        for (const part of parts) expect(measure(part, counted)).toBeLessThanOrEqual(max);
         const joined = parts.map((part) => (parts.length > 1 ? part.replace(/ \(\d+\/\d+\)$/, "") : part)).join("");
         expect(joined.replaceAll(/\s/g, "")).toBe(source.replaceAll(/\s/g, ""));
       }),

@@ -8,19 +8,19 @@ export interface SplitRules {
 /** Room for ` (12/34)` at the end of each part. */
 const COUNTER = 10;
 
-export function lengthOf(text: string, unit: SplitRules["unit"]): number {
+export function measure(text: string, unit: SplitRules["unit"]): number {
   if (unit === "bytes") return new TextEncoder().encode(text).length;
   return unit === "utf16" ? text.length : [...text].length;
 }
 
 /** The most characters (as string index) whose length fits. */
 function fitting(text: string, rules: SplitRules): number {
-  if (lengthOf(text, rules.unit) <= rules.max) return text.length;
+  if (measure(text, rules.unit) <= rules.max) return text.length;
   let low = 0;
   let high = Math.min(text.length, rules.max);
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (lengthOf(text.slice(0, middle), rules.unit) <= rules.max) low = middle;
+    if (measure(text.slice(0, middle), rules.unit) <= rules.max) low = middle;
     else high = middle - 1;
   }
   // A pair of code units that is one character stays together.
@@ -54,11 +54,11 @@ function openFence(text: string): string | null {
 }
 
 export function splitText(text: string, rules: SplitRules): string[] {
-  if (rules.max <= 0 || lengthOf(text, rules.unit) <= rules.max) return [text];
+  if (rules.max <= 0 || measure(text, rules.unit) <= rules.max) return [text];
   const parts: string[] = [];
   let rest = text;
-  while (lengthOf(rest, rules.unit) > rules.max - COUNTER) {
-    // An open block costs a closing fence here and its opening line in the next part.
+  while (measure(rest, rules.unit) > rules.max - COUNTER) {
+    // An open block needs a closing fence here and its opening line in the next part.
     const room = { ...rules, max: Math.max(rules.max - COUNTER - 4, 1) };
     const cut = cutAt(rest, fitting(rest, room));
     const part = rest.slice(0, cut);
@@ -66,12 +66,12 @@ export function splitText(text: string, rules: SplitRules): string[] {
     parts.push(fence ? `${part.trimEnd()}\n${fence.replace(/[^`~].*$/, "")}` : part.trimEnd());
     const tail = rest.slice(cut).replace(/^[ \n]/, "");
     const next = fence ? `${fence}\n${tail}` : tail;
-    // A fence line longer than the room would never come to an end.
+    // A fence line longer than the limit would make this loop endless.
     rest = next.length < rest.length ? next : tail;
   }
   if (rest.trim() !== "") parts.push(rest);
   if (parts.length === 1) return parts;
-  // A fence with anything behind it closes no block.
+  // A fence that is followed by text does not close a block.
   return parts.map(
     (part, index) => `${part}${/(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(part) ? "\n" : " "}(${index + 1}/${parts.length})`,
   );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Message } from "./message.ts";
 import { estimateMessagesTokens, estimateTextTokens, IMAGE_TOKENS } from "./tokens.ts";
 
-test("scripts are weighed by what they cost, not by bytes alone", () => {
+test("writing systems have different costs per character", () => {
   expect(estimateTextTokens("a".repeat(400))).toBe(100);
   expect(estimateTextTokens("ж".repeat(100))).toBe(50);
   expect(estimateTextTokens("ก".repeat(100))).toBe(80);

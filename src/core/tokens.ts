@@ -1,13 +1,13 @@
 // Token estimates without a tokenizer: good to about 10 % over English, code and CJK, and cheap enough for every turn.
 import type { Content, Message } from "./message.ts";
-import { textOf } from "./message.ts";
+import { contentText } from "./message.ts";
 import type { ToolSchema } from "./provider.ts";
 
 /** What providers charge for an image of ordinary size. */
 export const IMAGE_TOKENS = 1_500;
 const MESSAGE_OVERHEAD = 4;
 
-/** Latin text and code spend about one token in four characters, Greek to Arabic one in two, Indic, Thai and CJK more. */
+/** Latin text and code need about one token for four characters, Greek to Arabic one for two, Indic, Thai and CJK more. */
 export function estimateTextTokens(text: string): number {
   let middle = 0;
   let wide = 0;
@@ -20,8 +20,8 @@ export function estimateTextTokens(text: string): number {
 }
 
 function estimateContent(content: Content): number {
-  if (!Array.isArray(content)) return estimateTextTokens(textOf(content));
-  let total = estimateTextTokens(textOf(content));
+  if (!Array.isArray(content)) return estimateTextTokens(contentText(content));
+  let total = estimateTextTokens(contentText(content));
   for (const part of content) if (part?.type === "image_url") total += IMAGE_TOKENS;
   return total;
 }

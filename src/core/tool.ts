@@ -69,7 +69,7 @@ export interface ToolPolicy {
   readonly minWindow?: "small" | "medium" | undefined;
   /** Why subagents must not use this tool, as the end of a sentence. */
   readonly notForSubagents?: string | undefined;
-  /** Manages notes, tasks and the like: text that comes with nothing but such calls is the answer. */
+  /** Manages notes, tasks and the like: text of a reply that has only such calls is the answer. */
   readonly housekeeping?: boolean | undefined;
   /** Stores its arguments or passes them to another model: known secrets are removed from them first. */
   readonly storesArguments?: boolean | undefined;

@@ -36,7 +36,7 @@ export type WebSearchAnswer =
   | { readonly ok: true; readonly hits: readonly WebHit[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** `ok` with one entry per address, in order; not `ok` when the service as a whole gave no answer. */
+/** `ok` with one entry per address, in order; not `ok` when the service did not answer. */
 export type WebExtractAnswer =
   | { readonly ok: true; readonly pages: readonly WebPage[] }
   | { readonly ok: false; readonly failure: Failure };
@@ -47,7 +47,7 @@ export interface WebProvider {
   readonly name: string;
   readonly label: string;
   readonly capabilities: readonly WebCapability[];
-  /** Quick and without network: is everything set up that it needs? */
+  /** Whether everything that it needs is set up. Quick and without network. */
   available(): Availability;
   search?(query: string, options: { readonly limit: number; readonly signal: AbortSignal }): Promise<WebSearchAnswer>;
   extract?(urls: readonly string[], options: { readonly signal: AbortSignal }): Promise<WebExtractAnswer>;
@@ -75,10 +75,10 @@ export type WebResponse =
     }
   | { readonly ok: false; readonly rule: string; readonly reason: string; readonly url: string };
 
-/** Fetches under the policy it was made with: every hop is checked, time and size end. */
+/** Fetches under the policy it was created with: every redirect is checked, time and size are limited. */
 export type WebFetch = (url: string, request?: WebRequest) => Promise<WebResponse>;
 
-/** May this address be handed to a web tool? Looks at the text, the website policy and what the name resolves to. */
+/** Whether a web tool may use this address: checks its text, the website policy and the resolved IP addresses. */
 export type WebCheck = (
   url: string,
 ) => Promise<

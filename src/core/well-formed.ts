@@ -1,4 +1,4 @@
-// Text that every wire accepts: lone surrogates become U+FFFD.
+// Makes text valid for every API: lone surrogates become U+FFFD.
 
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const ANY_SURROGATE = /[\ud800-\udfff]/;

@@ -1,6 +1,6 @@
 // What `hermes cron` shows: jobs, their next runs, their history, and the processes that run them.
 import { UserError } from "../core/failure.ts";
-import type { Job, JobRun, TickerSign } from "../core/job.ts";
+import type { Job, JobRun, TickerHeartbeat } from "../core/job.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Cron, JobRepository } from "./job-repository.ts";
 
@@ -75,7 +75,7 @@ export interface CronStatus {
   readonly alive: boolean;
   /** Why no process runs jobs, and what to do. */
   readonly problem: string | null;
-  readonly tickers: readonly (TickerSign & { readonly lives: "yes" | "no" | "unknown" })[];
+  readonly tickers: readonly (TickerHeartbeat & { readonly lives: "yes" | "no" | "unknown" })[];
   readonly jobs: number;
   readonly active: number;
   readonly running: readonly JobRun[];
@@ -101,7 +101,7 @@ export async function cronStatus(repository: JobRepository): Promise<CronStatus>
   const [next] = await upcomingRuns(repository, { count: 1 });
   const recent = await repository.ledger.history({ limit: 200 });
   const problem = await repository.tickerProblem();
-  const signs = await repository.ledger.signs();
+  const heartbeats = await repository.ledger.listHeartbeats();
   const { correctedDue } = await import("./due-time.ts");
   const clock = { now: Date.now(), zone: repository.zone() };
   const tooLate: Job[] = [];
@@ -110,7 +110,7 @@ export async function cronStatus(repository: JobRepository): Promise<CronStatus>
   return {
     alive: problem === undefined,
     problem: problem ?? null,
-    tickers: signs
+    tickers: heartbeats
       .map((sign) => ({ ...sign, lives: repository.owners.lives(sign.owner) }))
       // A container has a new host name after each start, so its old tickers stay "unknown": they are dropped after a day.
       .filter(({ lives, tickedAt }) => lives !== "unknown" || Date.now() - tickedAt < DAY_MS),

@@ -12,7 +12,7 @@ export interface PromptParts {
 }
 
 const HINT =
-  "You run as a scheduled job; nobody is there to answer questions. Your final answer is delivered for you, so do not " +
+  "You run as a scheduled job; no user can answer questions. Your final answer is delivered for you, so do not " +
   "send it with a tool. When there is nothing worth reporting, answer exactly [SILENT] and nothing else.";
 
 function scriptBlock(script: ScriptResult | undefined): string {

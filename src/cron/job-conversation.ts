@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Conversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { formatFailure, UserError } from "../core/failure.ts";
-import { type Human, nobody } from "../core/human.ts";
+import { absentHuman, type Human } from "../core/human.ts";
 import type { Job } from "../core/job.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
 import { type JobHost, jobRole } from "./job-host.ts";
@@ -27,17 +27,17 @@ export interface JobMessage {
   readonly tainted: boolean;
 }
 
-/** For `approvals.cron_mode: approve`. Requests that come from tainted text are denied all the same. */
+/** For `approvals.cron_mode: approve`. Requests that come from tainted text are still denied. */
 const approvingHuman: Human = {
-  ...nobody,
+  ...absentHuman,
   present: true,
   approve: async (request) =>
     request.intent.includes("[tainted_") ? { choice: "deny", unattended: true } : { choice: "once" },
 };
 
 function jobHuman({ config }: JobHost, job: Job): Human {
-  if (jobRole(job) === "guest") return { ...nobody, guest: true };
-  return config.approvals.cron_mode === "approve" ? approvingHuman : nobody;
+  if (jobRole(job) === "guest") return { ...absentHuman, guest: true };
+  return config.approvals.cron_mode === "approve" ? approvingHuman : absentHuman;
 }
 
 /** `cron_<job>_<time>`, with a number when the id is taken. */

@@ -65,7 +65,7 @@ export class CronTicker {
     const { scheduler, ledger, owners } = this.#options;
     await settlesWithin(scheduler.idle(), options.drainMs ?? DRAIN_MS);
     await scheduler.stop();
-    await ledger.unbeat(owners.self);
+    await ledger.removeHeartbeat(owners.self);
   }
 
   /** The next full minute is computed from the clock each time, so that delays do not add up. */
@@ -114,7 +114,12 @@ export class CronTicker {
     this.#lastError = details;
     this.#tickedAt = now();
     try {
-      await ledger.beat({ owner: owners.self, startedAt: this.#startedAt, tickedAt: this.#tickedAt, failure: details });
+      await ledger.recordHeartbeat({
+        owner: owners.self,
+        startedAt: this.#startedAt,
+        tickedAt: this.#tickedAt,
+        failure: details,
+      });
       if (this.#tickedAt - this.#prunedAt > DAY_MS) {
         this.#prunedAt = this.#tickedAt;
         await ledger.prune(this.#tickedAt - RETENTION_MS);

@@ -9,7 +9,7 @@ function isOn(value: string | undefined): boolean {
 }
 
 /** True when file modes must not be changed: the install is managed, or a variable says so. */
-function leavesModesAlone(home: ModeSettings): boolean {
+function keepsModes(home: ModeSettings): boolean {
   const { HERMES_SKIP_CHMOD, HERMES_CONTAINER } = home.env;
   return home.managedBy !== null || isOn(HERMES_SKIP_CHMOD) || isOn(HERMES_CONTAINER);
 }
@@ -50,7 +50,7 @@ function makeFolder(path: string, mode: number | undefined): void {
  * missing folders are skipped so that commands that only read still work.
  */
 export function ensureHomeLayout(home: ModeSettings): LayoutReport {
-  const free = leavesModesAlone(home);
+  const free = keepsModes(home);
   const mode = folderMode(home);
   const watch = !free && process.platform !== "win32" && !inContainer();
   const created: string[] = [];
@@ -91,7 +91,7 @@ function tighten(path: string, allowed: number): void {
 
 /** Removes permissions of other users from these files, if they belong to this user. Missing files are skipped. */
 export function tightenFiles(home: ModeSettings, names: readonly string[]): void {
-  if (process.platform === "win32" || leavesModesAlone(home)) return;
+  if (process.platform === "win32" || keepsModes(home)) return;
   const allowed = allowedToOthers(home);
   for (const name of names) tighten(join(home.path, name), allowed);
 }
@@ -99,7 +99,7 @@ export function tightenFiles(home: ModeSettings, names: readonly string[]): void
 /** Creates the file of a database readable by its owner only, because SQLite would use the umask. Returns its path. */
 export function privateDatabase(home: ModeSettings, name: string): string {
   const path = join(home.path, name);
-  if (process.platform === "win32" || leavesModesAlone(home)) return path;
+  if (process.platform === "win32" || keepsModes(home)) return path;
   if (statSync(path, { throwIfNoEntry: false })) {
     tightenFiles(home, [name, `${name}-wal`, `${name}-shm`]);
     return path;

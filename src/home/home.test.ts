@@ -139,21 +139,21 @@ describe("the environment", () => {
 });
 
 describe("ensureHomeLayout", () => {
-  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  const readMode = (path: string) => statSync(path).mode & 0o777;
 
   it("creates private folders and does not change existing ones", () => {
     mkdirSync(join(root, "skills"), { mode: 0o755 });
     const { home } = openHome([], host({ HERMES_CONTAINER: "" }));
     const report = ensureHomeLayout(home);
     expect(report.created).toContain(join(root, "logs", "curator"));
-    expect(modeOf(join(root, "skills"))).toBe(0o755);
+    expect(readMode(join(root, "skills"))).toBe(0o755);
     expect(ensureHomeLayout(home).created).toEqual([]);
   });
 
   it("uses HERMES_HOME_MODE unless modes are managed elsewhere", () => {
     const { home } = openHome([], host({ HERMES_HOME_MODE: "0750", HERMES_HOME: join(user, "new") }));
     ensureHomeLayout(home);
-    if (report750Applies()) expect(modeOf(join(user, "new", "cron"))).toBe(0o750);
+    if (report750Applies()) expect(readMode(join(user, "new", "cron"))).toBe(0o750);
     const skipping = openHome([], host({ HERMES_SKIP_CHMOD: "1", HERMES_HOME: join(user, "new2") })).home;
     expect(ensureHomeLayout(skipping).open).toEqual([]);
   });

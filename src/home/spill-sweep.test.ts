@@ -1,4 +1,4 @@
-// Old and too many spilled tool results go; what was written lately, and what is not ours, stays.
+// Removes spilled tool results by age and total size; keeps recent files and files outside the folder.
 import {
   existsSync,
   mkdirSync,
@@ -44,7 +44,7 @@ it("removes by age, with the folders that are left empty", async () => {
   put("mixed/b.txt", 20 * DAY);
   put("mixed/c.txt", 2 * DAY);
   age("old", 2 * DAY);
-  // A folder's own time moves when a file in it goes: it is empty now, and goes at a later look.
+  // Removing a file updates the time of its folder, so the empty folder is removed by a later sweep.
   expect(await sweepSpills(folder, { maxAgeMs: 14 * DAY, maxBytes: 1e9 })).toEqual({ files: 2, bytes: 20 });
   age("old", 2 * HOUR);
   await sweepSpills(folder, { maxAgeMs: 14 * DAY, maxBytes: 1e9 });
@@ -52,7 +52,7 @@ it("removes by age, with the folders that are left empty", async () => {
   expect(readdirSync(join(folder, "mixed"))).toEqual(["c.txt"]);
 });
 
-it("removes the oldest of too many, but nothing of the last hour", async () => {
+it("removes the oldest files above the total size, but none of the last hour", async () => {
   put("s/1.txt", 5 * DAY, 100);
   put("s/2.txt", 4 * DAY, 100);
   put("s/3.txt", 3 * DAY, 100);

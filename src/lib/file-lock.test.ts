@@ -15,7 +15,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-function exitOf(script: string, args: string[]): Promise<number | null> {
+function runScript(script: string, args: string[]): Promise<number | null> {
   return new Promise((resolve) => {
     spawn(process.execPath, [script, ...args], { stdio: "inherit" }).on("close", resolve);
   });
@@ -42,7 +42,7 @@ describe("withFileLock", () => {
     });
     const counter = join(dir, "counter");
     await writeFile(counter, "0");
-    const codes = await Promise.all([1, 2, 3, 4].map(() => exitOf(script, [counter])));
+    const codes = await Promise.all([1, 2, 3, 4].map(() => runScript(script, [counter])));
     expect(codes).toEqual([0, 0, 0, 0]);
     expect(await readFile(counter, "utf8")).toBe("100");
   });

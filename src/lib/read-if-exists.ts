@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 /** Undefined when the file does not exist. Checking first is much cheaper than a failed read. */
-export async function readIfThere(path: string): Promise<string | undefined> {
+export async function readIfExists(path: string): Promise<string | undefined> {
   if (!existsSync(path)) return undefined;
   try {
     return await readFile(path, "utf8");

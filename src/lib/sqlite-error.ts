@@ -9,7 +9,7 @@ const BASE_CODES = [
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
 
 /** The name of an SQLite error number. Of the extended codes only the one that the store needs. */
-function nameOfCode(errcode: number): string {
+function codeName(errcode: number): string {
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return "SQLITE_CONSTRAINT_FOREIGNKEY";
   return `SQLITE_${BASE_CODES[errcode & 0xff] ?? "ERROR"}`;
 }
@@ -31,7 +31,7 @@ const BY_MESSAGE: { readonly [message: string]: string } = {
 export function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   if (error.code !== "ERR_SQLITE_ERROR") return undefined;
-  if ("errcode" in error && typeof error.errcode === "number") return nameOfCode(error.errcode);
+  if ("errcode" in error && typeof error.errcode === "number") return codeName(error.errcode);
   return BY_MESSAGE[error.message] ?? "SQLITE_ERROR";
 }
 

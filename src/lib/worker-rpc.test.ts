@@ -24,7 +24,7 @@ function connect(answer: (request: WorkerRequest) => Promise<unknown>) {
 }
 
 describe("calls to a worker", () => {
-  test("each call gets its own reply, whatever the order of the answers", async () => {
+  test("each call gets its own reply, in any order of the answers", async () => {
     let release: (() => void) | undefined;
     const first = new Promise<void>((resolve) => {
       release = resolve;

@@ -9,7 +9,7 @@ interface Port {
   unref?(): unknown;
 }
 
-/** Turns errors into plain data and back: a thrown class does not survive the way between threads. */
+/** Turns errors into plain data and back: classes of errors are lost between threads. */
 export interface ErrorCodec<P> {
   pack(error: unknown): P;
   unpack(plain: P): Error;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Gate } from "../core/gate.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { MemoryInit, MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { ToolContext } from "../core/tool.ts";
@@ -205,7 +205,7 @@ function context(tainted = false): ToolContext {
     cwd: "/",
     depth: 0,
     signal,
-    human: nobody,
+    human: absentHuman,
     tainted,
     progress: () => undefined,
   };

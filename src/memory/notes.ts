@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
-import { readIfThere } from "../lib/read-if-exists.ts";
+import { readIfExists } from "../lib/read-if-exists.ts";
 import { entrySize, joinEntries, parseEntries } from "./entries.ts";
 import { type NoteMeta, NoteMetaFile } from "./note-meta.ts";
 
@@ -80,7 +80,7 @@ export class Notes {
 
   /** The entries in the file. */
   async entries(target: NoteTarget): Promise<string[]> {
-    return parseEntries((await readIfThere(this.#path(target))) ?? "");
+    return parseEntries((await readIfExists(this.#path(target))) ?? "");
   }
 
   meta(target: NoteTarget): Promise<{ readonly [key: string]: NoteMeta }> {

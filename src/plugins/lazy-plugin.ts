@@ -41,7 +41,7 @@ export function describeRegistrations(collected: Collected): Registrations {
     skills: collected.skills,
     skillRoots: collected.skillRoots,
     providers: [
-      ...collected.providers.map(({ seam, provider }) => `${seam}:${provider.name}`),
+      ...collected.providers.map(({ kind, provider }) => `${kind}:${provider.name}`),
       ...collected.platforms.map(({ name }) => `platform:${name}`),
     ],
   };

@@ -5,7 +5,7 @@ import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { NamedProvider, PluginContext, PluginDatabase, PluginLog, Seam } from "../core/plugin.ts";
+import type { NamedProvider, PluginContext, PluginDatabase, PluginLog, ProviderKind } from "../core/plugin.ts";
 import type { ModelConnector } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import { gateContext } from "../core/tool.ts";
@@ -71,7 +71,7 @@ function aliases(context: PluginContext): object {
       .filter(([name, value]) => typeof value === "function" && /[A-Z]/.test(name))
       .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
   );
-  const seam = (name: Seam) => (provider: NamedProvider) => context.registerProvider(name, provider);
+  const registerKind = (name: ProviderKind) => (provider: NamedProvider) => context.registerProvider(name, provider);
   return {
     ...snake,
     register_command: (
@@ -87,9 +87,9 @@ function aliases(context: PluginContext): object {
         args: details.args_hint || undefined,
       });
     },
-    register_browser_provider: seam("browser"),
-    register_image_gen_provider: seam("image"),
-    register_video_gen_provider: seam("video"),
+    register_browser_provider: registerKind("browser"),
+    register_image_gen_provider: registerKind("image"),
+    register_video_gen_provider: registerKind("video"),
     logger: context.log,
     hermes_home: context.home,
   };

@@ -7,7 +7,13 @@ import type { Home } from "../core/home.ts";
 import type { MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
-import type { EngineOptions, NamedProvider, PluginCliCommand, PluginModelProvider, Seam } from "../core/plugin.ts";
+import type {
+  EngineOptions,
+  NamedProvider,
+  PluginCliCommand,
+  PluginModelProvider,
+  ProviderKind,
+} from "../core/plugin.ts";
 import type { Registry } from "../core/tool-registry.ts";
 import type { WebProvider } from "../core/web.ts";
 import { withTimeout } from "../lib/async/with-timeout.ts";
@@ -315,27 +321,25 @@ export class PluginHost {
     const found = new Map<string, Platform>();
     for (const active of this.#active) {
       if (active.problem || !active.known?.providers.some((id) => id.startsWith("platform:"))) continue;
+      const { name: plugin } = active.plugin.manifest;
       for (const platform of (await this.#load(active))?.platforms ?? [])
         if (!found.has(platform.name)) found.set(platform.name, platform);
-        else
-          this.notice(
-            `Plugin ${active.plugin.manifest.name}: another plugin already provides the platform ${platform.name}`,
-          );
+        else this.notice(`Plugin ${plugin}: another plugin already provides the platform ${platform.name}`);
     }
     return [...found.values()];
   }
 
   /** A browser, image, video or dashboard provider by name. */
-  provider(seam: Seam, name: string): Promise<NamedProvider | undefined> {
+  provider(kind: ProviderKind, name: string): Promise<NamedProvider | undefined> {
+    const matches = (entry: Collected["providers"][number]) => entry.kind === kind && entry.provider.name === name;
     return this.#firstWith(
-      (known) => known.providers.includes(`${seam}:${name}`),
-      (collected) =>
-        collected.providers.findLast((entry) => entry.seam === seam && entry.provider.name === name)?.provider,
+      (known) => known.providers.includes(`${kind}:${name}`),
+      (collected) => collected.providers.findLast(matches)?.provider,
     );
   }
 
   /** Names of the providers of one kind. Loads no code. */
-  providerNames(kind: "web" | Seam): string[] {
+  providerNames(kind: "web" | ProviderKind): string[] {
     return this.#active.flatMap(({ known }) =>
       kind === "web"
         ? [...(known?.webProviders ?? [])]

@@ -1,6 +1,6 @@
 // Model calls of plugins. By default only the configured model may be called; each call is recorded under the plugin's name.
 import { UserError } from "../core/failure.ts";
-import { type Json, type JsonObject, type Message, textOf } from "../core/message.ts";
+import { contentText, type Json, type JsonObject, type Message } from "../core/message.ts";
 import type { PluginLlm, PluginLlmAnswer, PluginLlmRequest } from "../core/plugin.ts";
 import type { ModelConnector } from "../core/provider.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
@@ -58,7 +58,7 @@ async function completeWithSignal(
   const { provider, model } = request;
   const connected = await models.connect({ provider: provider || undefined, model: model || undefined });
   const all = requestMessages(request);
-  const system = [request.system, ...all.map((one) => (one.role === "system" ? textOf(one.content) : undefined))];
+  const system = [request.system, ...all.map((one) => (one.role === "system" ? contentText(one.content) : undefined))];
   connected.provider.beginTurn();
   const stream = connected.provider.stream(
     {
@@ -77,7 +77,7 @@ async function completeWithSignal(
     if (event.type !== "done") continue;
     const { message, identity, usage } = event.response;
     return {
-      text: textOf(message.content),
+      text: contentText(message.content),
       provider: identity.provider,
       model: identity.model,
       usage: { inputTokens: usage.input, outputTokens: usage.output },

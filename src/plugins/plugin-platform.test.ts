@@ -18,7 +18,7 @@ function fromPlugin(connection: object, more: Partial<PluginPlatform> = {}) {
   return completePlatform({ name: "house", connect, ...more }, "a-plugin", { taken: [], sendTimeoutMs: 20 });
 }
 
-const contextOf = (platform: ReturnType<typeof fromPlugin>, env: { [name: string]: string } = {}) =>
+const createContext = (platform: ReturnType<typeof fromPlugin>, env: { [name: string]: string } = {}) =>
   platformContext(platform, { homePath: tmpdir(), env });
 
 const message = { text: "hi", idempotencyKey: "k" };
@@ -32,8 +32,8 @@ describe("omitted members", () => {
     const platform = fromPlugin({});
     expect(platform).toMatchObject({ label: "house", maxLength: 4000, toolProgress: "off" });
     expect(platform.settings.map(({ env }) => env)).toEqual(["HOUSE_ENABLED", "HOUSE_ALLOWED_USERS"]);
-    expect(platform.enabled(contextOf(platform))).toEqual({ ok: false, reason: "set HOUSE_ENABLED=true" });
-    expect(platform.enabled(contextOf(platform, { HOUSE_ENABLED: "true" }))).toEqual({ ok: true });
+    expect(platform.enabled(createContext(platform))).toEqual({ ok: false, reason: "set HOUSE_ENABLED=true" });
+    expect(platform.enabled(createContext(platform, { HOUSE_ENABLED: "true" }))).toEqual({ ok: true });
   });
 
   it("are filled in for events; events without an id are rejected", async () => {
@@ -43,7 +43,7 @@ describe("omitted members", () => {
       return idle;
     };
     const platform = fromPlugin({}, { connect });
-    const context = contextOf(platform);
+    const context = createContext(platform);
     await platform.connect(context);
     const source = { chatId: 5, platform: "telegram", userId: "ada" };
     const bare = { messageId: 7, source } as unknown as InboundEvent;
@@ -62,7 +62,7 @@ describe("errors of a plugin", () => {
   it("become results of sends", async () => {
     const send = async (how: unknown) => {
       const platform = fromPlugin({ send: how });
-      return (await platform.connect(contextOf(platform))).send({ chatId: "1" }, message, signal);
+      return (await platform.connect(createContext(platform))).send({ chatId: "1" }, message, signal);
     };
     expect(await send(fail)).toEqual({ ok: false, kind: "unknown", reason: "oops" });
     expect(await send(() => undefined)).toMatchObject({
@@ -75,7 +75,7 @@ describe("errors of a plugin", () => {
 
   it("make the connection red or are ignored, and never crash", async () => {
     const platform = fromPlugin({ health: fail, close: fail, typing: fail, mark: fail, learnMark: fail });
-    const connection = await platform.connect(contextOf(platform));
+    const connection = await platform.connect(createContext(platform));
     expect(connection.health()).toMatchObject({ state: "red", reason: "oops" });
     await connection.typing?.({ chatId: "1" });
     expect(connection.mark?.({ chatId: "1" })).toBeNull();
@@ -86,19 +86,19 @@ describe("errors of a plugin", () => {
 
   it("do not affect the account or the shutdown of the gateway", async () => {
     const platform = fromPlugin({ health: () => undefined, working: fail, drain: fail });
-    const connection = await platform.connect(contextOf(platform));
+    const connection = await platform.connect(createContext(platform));
     expect(connection.health()).toMatchObject({ state: "red", provenAt: null });
     expect(connection.working?.()).toBe(0);
     await connection.drain?.();
   });
 
   it("keep their class: UserError stays a UserError", async () => {
-    const theirs = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
+    const foreignError = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
     const failing = (error: Error) => fromPlugin({}, { connect: () => Promise.reject(error) });
-    const wrong = failing(theirs);
-    await expect(wrong.connect(contextOf(wrong))).rejects.toBeInstanceOf(UserError);
+    const wrong = failing(foreignError);
+    await expect(wrong.connect(createContext(wrong))).rejects.toBeInstanceOf(UserError);
     const busy = failing(new Error("busy"));
-    await expect(busy.connect(contextOf(busy))).rejects.not.toBeInstanceOf(UserError);
+    await expect(busy.connect(createContext(busy))).rejects.not.toBeInstanceOf(UserError);
   });
 
   it("in names are rejected", () => {

@@ -6,7 +6,7 @@ import {
   type PluginContext,
   type PluginContextEngine,
   type PluginPlatform,
-  SEAMS,
+  PROVIDER_KINDS,
 } from "../core/plugin.ts";
 import { nearest } from "../lib/nearest.ts";
 import { completePlatform } from "./plugin-platform.ts";
@@ -69,10 +69,11 @@ export function registrationApi(owner: RegistrationOwner, into: Collected): Regi
     },
     registerSkillRoot: (path) => void into.skillRoots.push(absolute(path)),
     registerPlatform,
-    registerProvider: (seam, provider) => {
-      if (seam === "platform") return registerPlatform(provider as unknown as PluginPlatform);
-      if (!SEAMS.includes(seam)) throw new Error(`there is no kind of provider "${seam}"; use ${SEAMS.join(", ")}`);
-      into.providers.push({ seam, provider });
+    registerProvider: (kind, provider) => {
+      if (kind === "platform") return registerPlatform(provider as unknown as PluginPlatform);
+      if (!PROVIDER_KINDS.includes(kind))
+        throw new Error(`there is no kind of provider "${kind}"; use ${PROVIDER_KINDS.join(", ")}`);
+      into.providers.push({ kind, provider });
     },
   };
 }

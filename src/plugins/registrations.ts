@@ -10,7 +10,7 @@ import type {
   PluginCliCommand,
   PluginContextEngine,
   PluginMemoryProvider,
-  Seam,
+  ProviderKind,
 } from "../core/plugin.ts";
 import type { Tool } from "../core/tool.ts";
 import type { WebProvider } from "../core/web.ts";
@@ -31,7 +31,7 @@ export interface Collected {
   readonly platforms: Platform[];
   readonly skills: { readonly name: string; readonly path: string; readonly description: string }[];
   readonly skillRoots: string[];
-  readonly providers: { readonly seam: Seam; readonly provider: NamedProvider }[];
+  readonly providers: { readonly kind: ProviderKind; readonly provider: NamedProvider }[];
   readonly closers: (() => Promise<void> | void)[];
   /** Registrations that were rejected, for the user. */
   readonly problems: string[];

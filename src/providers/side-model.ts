@@ -1,6 +1,6 @@
 // Calls of side models: summaries, titles, verdicts. Each task has its own model, time-out and ledger purpose.
 import type { Failure } from "../core/failure.ts";
-import { type Content, type JsonObject, textOf } from "../core/message.ts";
+import { type Content, contentText, type JsonObject } from "../core/message.ts";
 import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
 import { auxiliarySelection, taskConfig } from "./auxiliary-model.ts";
 import { CATALOG } from "./catalog.ts";
@@ -114,7 +114,7 @@ export class SideModels implements SideModel {
         // An incomplete summary or verdict is useless; callers handle failures.
         last = incomplete
           ? { ok: false, failure: incomplete }
-          : { ok: true, text: textOf(message.content), finishReason, identity };
+          : { ok: true, text: contentText(message.content), finishReason, identity };
       }
     }
     return last;

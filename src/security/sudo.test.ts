@@ -1,7 +1,7 @@
 // Only real sudo calls are rewritten, and the password is never part of the command.
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import { rewriteSudo, SudoPassword, sudoInput } from "./sudo.ts";
 
 const signal = new AbortController().signal;
@@ -43,7 +43,7 @@ describe("the password", () => {
       asked++;
       return answer;
     };
-    return { human: { ...nobody, present: true, secret }, count: () => asked };
+    return { human: { ...absentHuman, present: true, secret }, count: () => asked };
   };
 
   it("comes from the configuration, the session, the machine or the user, in that order", async () => {
@@ -59,7 +59,7 @@ describe("the password", () => {
     expect(await sudo.get("s", typed.human, signal)).toBe("typed");
     expect(typed.count()).toBe(1);
     sudo.forget("s");
-    expect(await sudo.get("s", nobody, signal)).toBeNull();
+    expect(await sudo.get("s", absentHuman, signal)).toBeNull();
     expect(await sudo.get("s", asking(null).human, signal)).toBeNull();
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/kit/skill-fixture.ts";
 import { callTool, toolContext } from "../../test/kit/tool-context.ts";
 import type { Gate } from "../core/gate.ts";
-import { type Human, nobody } from "../core/human.ts";
+import { absentHuman, type Human } from "../core/human.ts";
 import type { SkillRequest } from "../core/skill.ts";
 import { skillTools } from "./skill-tools.ts";
 
@@ -22,14 +22,14 @@ afterEach(() => {
 const request = (extra: Partial<SkillRequest> = {}): SkillRequest => ({
   conversationId: "c",
   sessionId: "s1",
-  human: nobody,
+  human: absentHuman,
   signal: new AbortController().signal,
   local: true,
   ...extra,
 });
 
 const view = (home: SkillHome, args: object, extra: { human?: Human; local?: boolean; platform?: string } = {}) => {
-  const { human = nobody, local = true, platform } = extra;
+  const { human = absentHuman, local = true, platform } = extra;
   const tool = skillTools(home.service.port({ local, ...(platform ? { platform } : {}) })).find(
     (one) => one.name === "skill_view",
   );
@@ -145,7 +145,7 @@ describe("secrets", () => {
   const person = (answer: string | null): Human & { asked: string[] } => {
     const asked: string[] = [];
     return {
-      ...nobody,
+      ...absentHuman,
       present: true,
       asked,
       secret: async (prompt) => {

@@ -2,13 +2,11 @@
 
 import type { SlashCommand } from "../core/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
-import { nobody } from "../core/human.ts";
-import { type Message, textOf } from "../core/message.ts";
+import { absentHuman } from "../core/human.ts";
+import { contentText, type Message } from "../core/message.ts";
 import type { SkillEntry, SkillRequest, Skills } from "../core/skill.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { SkillService } from "./skill-service.ts";
-
-const SKILL_TOOLS = ["skills_list", "skill_view", "skill_manage"];
 
 /** The skills of a home, opened when they are first needed. */
 interface LazySkills<T extends Skills = Skills> {
@@ -33,8 +31,8 @@ export async function skillsIndexFor(
   toolbox: ToolBox,
 ): Promise<string> {
   const toolNames = toolbox.schemas.map((schema) => schema.name);
-  if (options.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
   const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
+  if (options.ignoreRules === true || !toolsets.includes("skills")) return "";
   const service = await skills.open();
   return service.index({ toolNames, toolsets, platform: describeSurface(options).platform });
 }
@@ -51,7 +49,9 @@ export async function preloadFor(
   options: ConversationOptions,
   opened: OpenedSession,
 ): Promise<{ text: string; notes: readonly string[] }> {
-  const users = opened.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
+  const users = opened.messages
+    .filter((message) => message.role === "user")
+    .map((message) => contentText(message.content));
   const loaded = (name: string) => users.some((text) => text.includes(`[The user loaded the skill "${name}"`));
   const names = (options.skills ?? []).filter((name) => !loaded(name));
   if (names.length === 0) return { text: "", notes: [] };
@@ -59,7 +59,7 @@ export async function preloadFor(
   return service.preload(names, {
     conversationId: opened.conversationId,
     sessionId: opened.sessionId,
-    human: options.human ?? nobody,
+    human: options.human ?? absentHuman,
     signal: new AbortController().signal,
     ...describeSurface(options),
   });
@@ -86,7 +86,7 @@ function commandFor({ skills, prepareInput }: CommandDeps, name: string, skill: 
       const request: SkillRequest = {
         conversationId: context.conversation.conversationId,
         sessionId: context.conversation.sessionId,
-        human: context.human ?? nobody,
+        human: context.human ?? absentHuman,
         signal: new AbortController().signal,
         ...describeSurface(platform),
       };

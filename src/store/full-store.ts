@@ -30,7 +30,7 @@ export interface NewTopicBinding {
   readonly managedMode?: string | undefined;
 }
 
-/** Operations of v0.14's store that this program does not call; v0.14's own tests, run against this store, do. */
+/** Operations that only the tests of v0.14 call, which are run against this store. */
 export interface ReferenceOperations {
   ensureSession(session: { id: string; source?: string | undefined; model?: string }): Promise<string>;
   /** The session itself, then everything below it, level by level; empty for an unknown id. */

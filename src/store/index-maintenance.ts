@@ -2,7 +2,7 @@
 import type { Connection } from "./sqlite/connection/connection.ts";
 import { readPlan, rebuildStep, type StepResult } from "./sqlite/index/rebuild.ts";
 
-const BREATH_MS = 15;
+const PAUSE_MS = 15;
 const RETRY_MS = 5000;
 
 export class IndexMaintenance {
@@ -17,10 +17,10 @@ export class IndexMaintenance {
   }
 
   /** Starts the background work when there is any; calls while it runs change nothing. */
-  async kick(): Promise<void> {
+  async start(): Promise<void> {
     if (this.#stopped || this.#timer || this.#connection.volume === "read_only") return;
     const plan = await this.#connection.read(({ db }) => readPlan(db));
-    if (plan !== undefined && !this.#timer) this.#schedule(BREATH_MS);
+    if (plan !== undefined && !this.#timer) this.#schedule(PAUSE_MS);
   }
 
   stop(): void {
@@ -36,7 +36,7 @@ export class IndexMaintenance {
   #schedule(delay: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void this.#tick(), delay);
-    // A process that has nothing else to do may leave; the next one continues.
+    // Does not keep the process alive; the next process continues.
     this.#timer.unref();
   }
 
@@ -44,7 +44,7 @@ export class IndexMaintenance {
     try {
       const more = await this.step();
       this.#timer = undefined;
-      if (more) this.#schedule(BREATH_MS);
+      if (more) this.#schedule(PAUSE_MS);
     } catch (error) {
       if (this.#stopped) return;
       this.#notice(`Rebuilding the search index was interrupted: ${error instanceof Error ? error.message : error}`);

@@ -1,4 +1,4 @@
-// Clean-up that takes several transactions: pruning, ghosts, the automatic run, vacuum.
+// Clean-up that takes several transactions: pruning, empty sessions, the automatic run, vacuum.
 
 import type { OnProgress } from "../core/session.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -10,7 +10,7 @@ import { deleteSessions, findPrunable, stillEnded } from "./sqlite/delete.ts";
 import { findGhostSessions } from "./sqlite/sessions.ts";
 import { removeTranscriptFiles } from "./transcript-files.ts";
 
-/** Small enough that other writers hardly notice. */
+/** Small enough not to delay other writers noticeably. */
 const SESSIONS_PER_STEP = 40;
 
 export interface PruneOptions {
@@ -28,14 +28,14 @@ async function deleteInSteps(
   let deleted = 0;
   let done = 0;
   for (const part of chunks(ids, SESSIONS_PER_STEP)) {
-    const gone = await connection.write((context) => {
+    const removed = await connection.write((context) => {
       const ended = stillEnded(context, part);
       deleteSessions(context, ended);
       return ended;
     });
     // Never inside the transaction: files cannot be rolled back.
-    if (options.sessionsDir) await removeTranscriptFiles(options.sessionsDir, gone);
-    deleted += gone.length;
+    if (options.sessionsDir) await removeTranscriptFiles(options.sessionsDir, removed);
+    deleted += removed.length;
     done += part.length;
     options.onProgress?.(done, ids.length);
   }
@@ -43,15 +43,15 @@ async function deleteInSteps(
 }
 
 export async function pruneSessions(connection: Connection, options: PruneOptions = {}): Promise<number> {
-  const victims = await connection.read((context) => findPrunable(context, options));
-  return deleteInSteps(connection, victims, options);
+  const prunable = await connection.read((context) => findPrunable(context, options));
+  return deleteInSteps(connection, prunable, options);
 }
 
 export async function pruneGhosts(connection: Connection, sessionsDir?: string): Promise<number> {
   return deleteInSteps(connection, await connection.read(findGhostSessions), sessionsDir ? { sessionsDir } : {});
 }
 
-/** Gives the space of deleted rows back to the disk. */
+/** Returns the space of deleted rows to the file system. */
 export async function vacuum(connection: Connection): Promise<void> {
   await connection.exclusive((db) => {
     db.pragma("wal_checkpoint(TRUNCATE)");
@@ -66,7 +66,7 @@ export interface MaintenanceOptions {
   readonly sessionsDir?: string | undefined;
 }
 
-async function vacuumOrSay(connection: Connection, notice: (text: string) => void): Promise<boolean> {
+async function tryVacuum(connection: Connection, notice: (text: string) => void): Promise<boolean> {
   try {
     await vacuum(connection);
     return true;
@@ -91,7 +91,7 @@ export async function maybeAutoPrune(
       olderThanDays: options.retentionDays ?? 90,
       sessionsDir: options.sessionsDir,
     });
-    if (pruned > 0 && (options.vacuum ?? true)) vacuumed = await vacuumOrSay(connection, notice);
+    if (pruned > 0 && (options.vacuum ?? true)) vacuumed = await tryVacuum(connection, notice);
     await connection.write(markMaintenance);
     return { skipped: false, pruned, vacuumed };
   } catch (error) {

@@ -164,7 +164,7 @@ interface PlanRow {
   readonly detail: string;
 }
 
-function planOf(db: Database, sql: string): string[] {
+function explain(db: Database, sql: string): string[] {
   const statement = db.prepare<PlanRow>(`EXPLAIN QUERY PLAN ${sql}`);
   for (let count = 0; count < 100; count++) {
     try {
@@ -178,7 +178,7 @@ function planOf(db: Database, sql: string): string[] {
 
 /** Lines that read a whole base table, or a whole index without stopping at a limit. */
 function scans(db: Database, sql: string): string[] {
-  const plan = planOf(db, sql);
+  const plan = explain(db, sql);
   const tables = new Set(["messages", "sessions", "state_meta", "usage_ledger"]);
   for (const match of sql.matchAll(/\b(?:FROM|JOIN)\s+(?:messages|sessions|usage_ledger)\s+(?:AS\s+)?(\w+)/gi)) {
     if (match[1] && !/^(where|order|group|cross|join|on|limit|set)$/i.test(match[1])) tables.add(match[1]);
@@ -211,7 +211,7 @@ test("the ledger and the side index answer from their indexes", async () => {
   const ledger = createUsageLedger(() => runtime);
   expect(await ledger.spent({ since: 1, sessionId: "s", jobId: "j" })).toBe(0);
   for (const where of ["at >= 1", "session_id = 's' AND at >= 1", "job_id = 'j' AND at >= 1"]) {
-    const plan = planOf(runtime, `SELECT SUM(usd) FROM usage_ledger WHERE ${where}`);
+    const plan = explain(runtime, `SELECT SUM(usd) FROM usage_ledger WHERE ${where}`);
     expect(plan.join()).toMatch(/SEARCH usage_ledger USING COVERING INDEX/);
   }
   const state = openDatabase(join(folder, "state.db"));

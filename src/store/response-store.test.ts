@@ -34,24 +34,24 @@ function response(id: string): StoredResponse {
   };
 }
 
-it("gives back what was put, also after it was opened again", () => {
+it("returns what was stored, also after it was opened again", () => {
   store.put(response("resp_1"), "kitchen");
   store.close();
   store = openResponseStore(path, () => clock++);
   expect(store.get("resp_1")).toEqual(response("resp_1"));
-  expect(store.newestOf("kitchen")).toBe("resp_1");
+  expect(store.findNewest("kitchen")).toBe("resp_1");
   expect(store.delete("resp_1")).toBe(true);
   expect(store.delete("resp_1")).toBe(false);
-  expect(store.newestOf("kitchen")).toBeNull();
+  expect(store.findNewest("kitchen")).toBeNull();
 });
 
-it("forgets the answers that nobody asked for longest", () => {
+it("deletes the least recently used answers", () => {
   for (let index = 0; index < 100; index++) store.put(response(`resp_${index}`), `talk-${index}`);
   expect(store.get("resp_0")).not.toBeNull();
   store.put(response("resp_new"));
   expect(store.get("resp_0")).not.toBeNull();
   expect(store.get("resp_1")).toBeNull();
-  expect(store.newestOf("talk-1")).toBeNull();
+  expect(store.findNewest("talk-1")).toBeNull();
 });
 
 it("finds threads, and reads rows that another program wrote", () => {

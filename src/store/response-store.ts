@@ -94,7 +94,7 @@ export function openResponseStore(path: string, now: () => number = () => Date.n
         db.prepare("DELETE FROM conversations WHERE response_id = ?").run(id);
         return db.prepare("DELETE FROM responses WHERE response_id = ?").run(id).changes > 0;
       }),
-    newestOf: (name) =>
+    findNewest: (name) =>
       db.prepare<{ response_id: string }>("SELECT response_id FROM conversations WHERE name = ?").get(name)
         ?.response_id ?? null,
     thread: (fingerprint): StoredThread | null => {

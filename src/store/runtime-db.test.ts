@@ -58,9 +58,9 @@ test("a new file is durable and opening it again changes nothing", () => {
   again.close();
 });
 
-test("a damaged file is set aside, never overwritten, and the person is told what that costs", () => {
+test("a damaged file is renamed, not overwritten, and the user is notified of the consequences", () => {
   const path = join(folder, "runtime.db");
-  writeFileSync(path, "this is not a database, but somebody may still want it back".repeat(100));
+  writeFileSync(path, "this is not a database, but the user may still need it".repeat(100));
   const notices: string[] = [];
   const db = openRuntimeDb(path, { onNotice: (text) => notices.push(text) });
   expect(notices.join()).toMatch(/runtime\.db was damaged.*past spending/);
@@ -69,7 +69,7 @@ test("a damaged file is set aside, never overwritten, and the person is told wha
   db.close();
 });
 
-test("spending adds up by time, session and job; unknown prices are counted apart", async () => {
+test("spending adds up by time, session and job; unknown prices are counted separately", async () => {
   const db = openRuntimeDb(join(folder, "runtime.db"));
   const ledger = createUsageLedger(() => db);
   await ledger.record(entry);
@@ -98,7 +98,7 @@ test("spending adds up by time, session and job; unknown prices are counted apar
   db.close();
 });
 
-test("a row is on disk when record resolves, and a lock held by another process is waited for", async () => {
+test("a row is on disk when record resolves, and record waits for a lock held by another process", async () => {
   const path = join(folder, "runtime.db");
   const db = openRuntimeDb(path);
   const other = openRuntimeDb(path);
@@ -111,7 +111,7 @@ test("a row is on disk when record resolves, and a lock held by another process 
   other.close();
 });
 
-test("the side index takes in new rows only, and starts again for another state.db", () => {
+test("the side index adds new rows only, and is rebuilt for another state.db", () => {
   const runtime = openRuntimeDb(join(folder, "runtime.db"));
   const state = stateDb("state.db");
   const first = add(state, "数据库备份", 5);

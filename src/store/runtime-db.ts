@@ -1,4 +1,4 @@
-// Opens runtime.db: our own file for what state.db has no place for. Never needed to read a conversation.
+// Opens runtime.db: data that the schema of state.db does not cover. Conversations can be read without it.
 import { existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -47,7 +47,7 @@ export function isDamaged(error: unknown): boolean {
   return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";
 }
 
-/** Moves the file and its side files away; returns the new name. */
+/** Renames the file and its side files; returns the new name. */
 function setAside(path: string): string {
   const stamp = new Date().toISOString().replace(/[:.]/g, "-");
   const aside = `${path}.corrupt-${stamp}`;
@@ -59,7 +59,7 @@ function setAside(path: string): string {
 
 /**
  * The file, created or migrated. A damaged one is set aside, never overwritten, and a new one takes its place: search
- * data is rebuilt from state.db, while the record of past spending stays behind in the old file.
+ * data is rebuilt from state.db, while the record of past spending stays in the old file.
  */
 export function openRuntimeDb(path: string, options: RuntimeDbOptions = {}): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -63,7 +63,7 @@ export class SearchService {
         this.#notice(`The side index for short words waits for the next search: ${errorMessage(error)}`);
       }
     }, FEED_PAUSE_MS);
-    // A process that has nothing else to do may leave; the next search continues.
+    // Does not keep the process alive; the next search continues.
     this.#feeding.unref();
   }
 }

@@ -55,12 +55,12 @@ export class SqliteSessionStore implements FullStore {
   static async open(options: SqliteStoreOptions): Promise<SqliteSessionStore> {
     const notice = options.onNotice ?? (() => undefined);
     let maintenance: IndexMaintenance | undefined;
-    const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void maintenance?.kick() });
+    const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void maintenance?.start() });
     maintenance = new IndexMaintenance(connection, notice);
     if (options.indexLayout === "compact" && connection.volume === "ok") {
       await connection.exclusive((db) => readIndexLayout(db) === "compact" || beginLayoutSwitch(db, "compact"));
     }
-    await maintenance.kick();
+    await maintenance.start();
     const search = new SearchService(connection, options.runtimePath, notice);
     return new SqliteSessionStore(connection, { maintenance, search }, notice);
   }
@@ -162,7 +162,7 @@ export class SqliteSessionStore implements FullStore {
   }
   async searchMessages(query: string, options?: Core.SearchOptions) {
     const answer = await this.#search.searchMessages(query, options);
-    if (answer.notice !== undefined) await this.#maintenance.kick();
+    if (answer.notice !== undefined) await this.#maintenance.start();
     return answer;
   }
 

@@ -1,4 +1,4 @@
-// Deleting a session leaves nothing of it in the folder of transcripts, and everything of the others.
+// Deleting a session removes all its transcript files and none of other sessions.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 it("removes every file of the named sessions and no other", async () => {
-  const gone = ["a_1.json", "a_1.jsonl", "session_a_1.json", "request_dump_a_1_20260101.json", "session_b.json"];
+  const removed = ["a_1.json", "a_1.jsonl", "session_a_1.json", "request_dump_a_1_20260101.json", "session_b.json"];
   const kept = [
     "a.json",
     "a_10.jsonl",
@@ -21,7 +21,7 @@ it("removes every file of the named sessions and no other", async () => {
     "session_x_a_1.json",
     "sessions.json",
   ];
-  for (const name of [...gone, ...kept]) writeFileSync(join(dir, name), "{}");
+  for (const name of [...removed, ...kept]) writeFileSync(join(dir, name), "{}");
   await removeTranscriptFiles(dir, ["a_1", "session_b"]);
   expect(readdirSync(dir).sort()).toEqual(kept.sort());
   await removeTranscriptFiles(join(dir, "missing"), ["a"]);

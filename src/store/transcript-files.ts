@@ -2,17 +2,17 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes `<id>.json`, `<id>.jsonl`, `session_<id>.json` and `request_dump_<id>_*.json`. What is missing or held is left. */
+/** Removes `<id>.json`, `<id>.jsonl`, `session_<id>.json` and `request_dump_<id>_*.json`. Missing and locked files are skipped. */
 export async function removeTranscriptFiles(sessionsDir: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const names = await readdir(sessionsDir).catch(() => []);
   const wanted = new Set(ids);
-  const doomed = names.filter((name) => wanted.has(sessionOfFile(name, wanted) ?? ""));
+  const files = names.filter((name) => wanted.has(parseSessionId(name, wanted) ?? ""));
   // A file that cannot be removed is not worth failing a delete that has already happened.
-  await Promise.allSettled(doomed.map((name) => rm(join(sessionsDir, name), { force: true })));
+  await Promise.allSettled(files.map((name) => rm(join(sessionsDir, name), { force: true })));
 }
 
-function sessionOfFile(name: string, ids: ReadonlySet<string>): string | undefined {
+function parseSessionId(name: string, ids: ReadonlySet<string>): string | undefined {
   const transcript = /^(.*)\.jsonl?$/s.exec(name)?.[1];
   // The log that v0.14 keeps of a conversation has a prefix, and would survive a deletion there.
   for (const id of [transcript, transcript?.replace(/^session_/, "")]) if (id !== undefined && ids.has(id)) return id;

@@ -1,6 +1,6 @@
 // The recap of a resumed conversation: its last exchanges, shortened.
 
-import { type Content, textOf } from "../core/message.ts";
+import { type Content, contentText } from "../core/message.ts";
 import type { SessionLog } from "../core/session.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 
@@ -21,7 +21,7 @@ export async function recap(store: SessionLog, sessionId: string, terminal: Term
     .slice(-2 * EXCHANGES);
   const lines: string[] = [];
   for (const row of rows) {
-    const text = terminal.forOut(typeof row.content === "string" ? row.content : textOf(row.content as Content));
+    const text = terminal.forOut(typeof row.content === "string" ? row.content : contentText(row.content as Content));
     const calls = (row.tool_calls ?? []).map(
       (call) => (call as { function?: { name?: string | undefined } }).function?.name ?? "?",
     );

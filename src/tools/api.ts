@@ -1,7 +1,7 @@
 // The operations of `hermes tools`: list tools with their availability, and switch toolsets for a platform.
 import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
-import { nobody } from "../core/human.ts";
+import { absentHuman } from "../core/human.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Registry, ToolState } from "../core/tool-registry.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -65,7 +65,7 @@ async function readPlatformTools(source: ToolSource, platform: string): Promise<
   checkPlatform(platforms(source.config), platform);
   const states = new Map((await source.tools()).map((state) => [state.tool.name, state]));
   const extra = extraToolsets(source.registry);
-  return { states, extra, on: new Set(toolNames(source.config, { human: nobody, platform }, extra)) };
+  return { states, extra, on: new Set(toolNames(source.config, { human: absentHuman, platform }, extra)) };
 }
 
 function checkPlatform(known: readonly string[], platform: string): void {
@@ -189,7 +189,7 @@ export async function switchToolsets(
   const same = toolsets.length === current.length && toolsets.every((name, index) => name === current[index]);
   if (!same) await settings.set(`platform_toolsets.${platform}`, JSON.stringify(toolsets));
   const { config } = await settings.load();
-  const after = new Set(toolNames(config, { human: nobody, platform }, known.extra));
+  const after = new Set(toolNames(config, { human: absentHuman, platform }, known.extra));
   const built = (names: Iterable<string>) => [...names].filter((name) => known.states.has(name)).sort();
   return {
     platform,

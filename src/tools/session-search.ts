@@ -1,6 +1,6 @@
 // The session_search tool: lists, searches and reads past conversations, from the index and without a model.
 
-import { type Content, type JsonObject, textOf } from "../core/message.ts";
+import { type Content, contentText, type JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import type { MessageRow, SearchHit, SessionIndex, SessionLog } from "../core/session.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
@@ -126,7 +126,11 @@ async function search(
 
 function formatRow(row: MessageRow): JsonObject {
   const text =
-    typeof row.content === "string" ? row.content : Array.isArray(row.content) ? textOf(row.content as Content) : "";
+    typeof row.content === "string"
+      ? row.content
+      : Array.isArray(row.content)
+        ? contentText(row.content as Content)
+        : "";
   const calls = (row.tool_calls ?? []).map(
     (call) => (call as { function?: { name?: string | undefined } }).function?.name ?? "?",
   );

@@ -1,6 +1,6 @@
 // The todo tool: the task list of a conversation. Restored from its last result in the message log on resume.
 
-import { type Message, textOf } from "../core/message.ts";
+import { contentText, type Message } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
@@ -83,7 +83,7 @@ export function todoTool(lists: TodoLists): Tool {
 export function todosFromLog(messages: readonly Message[]): readonly Todo[] {
   for (const message of messages.toReversed()) {
     if (message.role !== "tool" || message.tool_name !== "todo") continue;
-    const parsed = parseJson(textOf(message.content)) as { todos?: readonly Todo[] | undefined } | undefined;
+    const parsed = parseJson(contentText(message.content)) as { todos?: readonly Todo[] | undefined } | undefined;
     if (Array.isArray(parsed?.todos)) return parsed.todos;
   }
   return [];

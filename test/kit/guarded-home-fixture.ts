@@ -7,10 +7,10 @@ import { join } from "node:path";
 import {
   type AgentEvent,
   type ApprovalRequest,
+  absentHuman,
   createHermes,
   type Hermes,
   type Human,
-  nobody,
 } from "../../src/index.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
 import type { Reply } from "../servers/fake-llm-replies.ts";
@@ -28,7 +28,7 @@ export interface ToolUse {
 export function answering(choice: "once" | "deny"): { readonly human: Human; readonly asked: ApprovalRequest[] } {
   const asked: ApprovalRequest[] = [];
   const human: Human = {
-    ...nobody,
+    ...absentHuman,
     present: true,
     approve: async (request) => {
       asked.push(request);

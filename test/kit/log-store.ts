@@ -1,6 +1,6 @@
 // The part of the session store that recall needs, in memory: rows by session, sessions chained by compaction.
 import type { Message } from "../../src/core/message.ts";
-import { textOf } from "../../src/core/message.ts";
+import { contentText } from "../../src/core/message.ts";
 import type { MessageRow, SearchHit, SessionRow } from "../../src/core/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 
@@ -59,7 +59,7 @@ export class LogStore implements Port {
     const hits: SearchHit[] = [];
     for (const id of options.sessionIds ?? this.#chain) {
       for (const row of this.#rows.get(id) ?? []) {
-        const text = textOf(row.content as Message["content"]).toLowerCase();
+        const text = contentText(row.content as Message["content"]).toLowerCase();
         if (words.every((word) => text.includes(word))) hits.push({ ...row, snippet: null } as unknown as SearchHit);
       }
     }

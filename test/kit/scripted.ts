@@ -8,7 +8,7 @@ import type { CompressOutcome, ContextEngine } from "../../src/core/context.ts";
 import type { AgentEvent } from "../../src/core/event.ts";
 import type { Failure } from "../../src/core/failure.ts";
 import { noHooks } from "../../src/core/hook.ts";
-import { nobody } from "../../src/core/human.ts";
+import { absentHuman } from "../../src/core/human.ts";
 import type { AssistantMessage, JsonObject, Message, ToolCall } from "../../src/core/message.ts";
 import type {
   ModelEvent,
@@ -221,7 +221,7 @@ export function partsFor(store: SessionStore, dir: string, overrides: PartOverri
     toolbox: toolBox(tools ?? []),
     memory: noMemory,
     hooks: noHooks,
-    human: nobody,
+    human: absentHuman,
     side: hangingSide,
     systemPrompt: async () => "You are a test.",
     settings: { source: "cli", cwd: dir, spillDir: join(dir, "spill"), titles: false, ...settings },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Gate } from "../../src/core/gate.ts";
-import { type Human, nobody } from "../../src/core/human.ts";
+import { absentHuman, type Human } from "../../src/core/human.ts";
 import type { Redactor } from "../../src/core/redactor.ts";
 import type { Tool, ToolContext, ToolResult } from "../../src/core/tool.ts";
 
@@ -29,7 +29,7 @@ export function toolContext(cwd: string, overrides: Partial<ToolContext> & { hum
     callId: "call",
     cwd,
     signal: new AbortController().signal,
-    human: nobody,
+    human: absentHuman,
     progress: () => undefined,
     tainted: false,
     depth: 0,

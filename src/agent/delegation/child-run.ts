@@ -2,7 +2,7 @@
 import type { Conversation, ConversationOptions } from "../../core/conversation.ts";
 import type { AgentEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import type { DenyTool, ToolContext } from "../../core/tool.ts";
 import type { Cost, Usage } from "../../core/usage.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
@@ -13,7 +13,7 @@ export const DELEGATE_TASK = "delegate_task";
 
 export type ChildRole = "leaf" | "orchestrator";
 
-/** Opens a subagent. `sessionId` is always given, so that the parent can record it before. */
+/** Opens a subagent. `sessionId` is always given, so that the parent can record it before the start. */
 export type OpenChild = (options: ChildOptions) => Promise<Conversation>;
 
 export type ChildOptions = ConversationOptions & { readonly sessionId: string };
@@ -65,9 +65,10 @@ class Watcher {
       if (item !== undefined) item.status = event.failed ? "error" : "ok";
     } else if (event.type === "message") {
       const { message } = event;
-      if (message.role === "assistant" && textOf(message.content).trim() !== "") this.text = textOf(message.content);
+      if (message.role === "assistant" && contentText(message.content).trim() !== "")
+        this.text = contentText(message.content);
       const item = message.role === "tool" ? this.trace.get(message.tool_call_id) : undefined;
-      if (item !== undefined) item.result_bytes = Buffer.byteLength(textOf(message.content));
+      if (item !== undefined) item.result_bytes = Buffer.byteLength(contentText(message.content));
     } else if (event.type === "usage") this.modelCalls += 1;
     else if (event.type === "ended") {
       this.ended = event;

@@ -1,4 +1,4 @@
-// Delegation: every subagent has exactly one end, keeps to its limits, and its spend counts.
+// Delegation: every subagent ends exactly once, respects its limits, and its cost is counted.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DELEGATION_SETTINGS } from "../../../test/kit/delegation-settings.ts";
@@ -15,9 +15,9 @@ import {
   uses,
 } from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
@@ -57,7 +57,7 @@ async function delegate(
 ) {
   const specs: ChildOptions[] = [];
   const hooked: JsonObject[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const tool = delegateTool({
     store: bench.store,
     hooks: {
@@ -67,7 +67,7 @@ async function delegate(
         return [];
       },
     },
-    memory: { ...noMemory, delegated: async (task, result) => void told.push(`${task}: ${result}`) },
+    memory: { ...noMemory, delegated: async (task, result) => void reported.push(`${task}: ${result}`) },
     settings: { ...DELEGATION_SETTINGS, ...options.settings },
     openChild: async (spec) => {
       specs.push(spec);
@@ -75,7 +75,7 @@ async function delegate(
         bench.parts({
           script,
           tools: TOOLS,
-          human: spec.human ?? nobody,
+          human: spec.human ?? absentHuman,
           systemPrompt: async () => spec.systemPrompt ?? "",
           settings: { depth: spec.depth, maxTurns: spec.maxTurns, denyTool: spec.denyTool },
         }),
@@ -91,18 +91,18 @@ async function delegate(
   return {
     specs,
     hooked,
-    told,
+    reported,
     events,
     conversation,
     end: findEnd(events),
-    answer: JSON.parse(textOf(result?.content)),
+    answer: JSON.parse(contentText(result?.content)),
   };
 }
 
 describe("delegate_task", () => {
-  it("brings back one result a task, in order, and counts the spend", async () => {
+  it("returns one result per task, in order, and counts the cost", async () => {
     const tasks = [{ goal: "one", context: "know this" }, { goal: "two" }];
-    const { answer, specs, hooked, told, end, conversation } = await delegate({ tasks: JSON.stringify(tasks) }, [
+    const { answer, specs, hooked, reported, end, conversation } = await delegate({ tasks: JSON.stringify(tasks) }, [
       uses([call("read_file", { path: "a" })]),
       says("found it"),
     ]);
@@ -114,7 +114,7 @@ describe("delegate_task", () => {
     expect(answer.results[0].tool_trace).toMatchObject([{ tool: "read_file", status: "ok" }]);
     expect(specs[0]?.systemPrompt).toContain("know this");
     expect(hooked.map((args) => args.child_status)).toEqual(["completed", "completed"]);
-    expect(told).toEqual(["one: found it", "two: found it"]);
+    expect(reported).toEqual(["one: found it", "two: found it"]);
     expect(end.usage.input).toBe(200 + 400);
     expect(end.cost.usd).toBeCloseTo(0.06);
     const row = await bench.store.getSession(conversation.sessionId);
@@ -128,7 +128,9 @@ describe("delegate_task", () => {
     const forbidden = [...FORBIDDEN, "delegate_task"];
     const { specs } = await delegate({ goal: "misbehave" }, [uses(forbidden.map((name) => call(name))), says("ok")]);
     const messages = await bench.store.getConversation(specs[0]?.sessionId ?? "");
-    const results = messages.filter((message) => message.role === "tool").map((message) => textOf(message.content));
+    const results = messages
+      .filter((message) => message.role === "tool")
+      .map((message) => contentText(message.content));
     expect(results).toHaveLength(forbidden.length);
     for (const text of results) expect(text).toContain("is not available here");
   });
@@ -150,7 +152,7 @@ describe("delegate_task", () => {
     expect((await delegate({}, [says("y")])).answer.error).toContain("goal");
   });
 
-  it("stops a child at its time limit with what it had, after signs of life", async () => {
+  it("stops a child at its time limit with its partial result, after progress messages", async () => {
     const { answer, events } = await delegate(
       { goal: "slow" },
       [uses([call("read_file")], { text: "So far: 20." }), hangs()],
@@ -189,7 +191,7 @@ describe("delegate_task", () => {
     expect((await bench.store.getConversation(childSession)).at(-1)).toMatchObject({ content: "thinking" });
   });
 
-  it("tells of files that the parent had read and a child has changed", async () => {
+  it("reports files that the parent had read and a child has changed", async () => {
     const { answer } = await delegate({ goal: "change" }, [uses([call("write_file", { path: "a.txt" })]), says("ok")], {
       before: [uses([call("read_file", { path: "a.txt" })])],
     });
@@ -209,6 +211,6 @@ describe("delegate_task", () => {
     const script = [uses([call("delegate_task", { goal: "x" })]), says("ok")];
     const conversation = await openConversation(bench.parts({ script, tools: [tool] }));
     await collect(conversation.send("go"));
-    expect(textOf(conversation.messages[2]?.content)).toContain("no model for subagents");
+    expect(contentText(conversation.messages[2]?.content)).toContain("no model for subagents");
   });
 });

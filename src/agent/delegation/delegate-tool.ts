@@ -1,7 +1,7 @@
 // The delegate_task tool: runs tasks in subagents and returns one result for each.
 
 import type { Hooks } from "../../core/hook.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { Memory } from "../../core/memory.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
@@ -73,7 +73,7 @@ const PARAMETERS = Type.Object({
 
 function childPrompt(task: Task, cwd: string): string {
   const lines = [
-    "You are a subagent. You work alone on one task, nobody can answer questions, and your last message is all that is passed on.",
+    "You are a subagent. You work alone on one task, no user can answer questions, and only your last message is returned.",
     "",
     `Task: ${task.goal}`,
   ];
@@ -92,7 +92,9 @@ function readTasks(args: JsonObject): Task[] {
 function refuse(tasks: readonly Task[], settings: DelegationSettings, depth: number): ToolResult | undefined {
   if (tasks.length === 0) return toolError("Nothing to delegate: give a goal, or tasks with a goal each.");
   if (depth >= settings.maxSpawnDepth)
-    return toolError(`Delegation goes no deeper here (delegation.max_spawn_depth is ${settings.maxSpawnDepth}).`);
+    return toolError(
+      `Subagents of this depth are not allowed (delegation.max_spawn_depth is ${settings.maxSpawnDepth}).`,
+    );
   if (tasks.length > settings.maxConcurrentChildren)
     return toolError(
       `${tasks.length} tasks at once are too many; at most ${settings.maxConcurrentChildren} (delegation.max_concurrent_children). Send them in several calls.`,
@@ -116,7 +118,7 @@ function childTask(
     toolsets: task.toolsets,
     depth,
     maxTurns: settings.maxIterations,
-    human: context.human.guest ? { ...nobody, guest: true } : nobody,
+    human: context.human.guest ? { ...absentHuman, guest: true } : absentHuman,
     denyTool: childDenial(role),
   };
   const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;

@@ -1,6 +1,6 @@
 // A stored record of the running subagents, so that after a restart the parent gets their partial results.
 import type { JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import type { SessionLog } from "../../core/session.ts";
 
 export interface DelegatedChild {
@@ -58,14 +58,16 @@ export class DelegationRecord {
 
 async function abandonedChild(store: SessionLog, child: DelegatedChild): Promise<JsonObject> {
   const messages = await store.getConversation(child.sessionId);
-  const said = messages.findLast((message) => message.role === "assistant" && textOf(message.content).trim() !== "");
+  const lastAnswer = messages.findLast(
+    (message) => message.role === "assistant" && contentText(message.content).trim() !== "",
+  );
   const row = await store.getSession(child.sessionId);
   if (row !== null && row.ended_at === null) await store.endSession(child.sessionId, "abandoned");
   return {
     task_index: child.index,
     status: "abandoned",
     exit_reason: "abandoned",
-    summary: textOf(said?.content),
+    summary: contentText(lastAnswer?.content),
     session_id: child.sessionId,
     api_calls: row?.api_call_count ?? 0,
     error: "The process ended while this subagent was at work. What it did so far is in its session.",

@@ -24,8 +24,8 @@ export async function argumentProblems(schema: TSchema, args: JsonObject): Promi
   if (checker.Check(args)) return undefined;
   const problems: string[] = [];
   for (const error of checker.Errors(args)) {
-    const place = (error.instancePath ?? "").replace(/^\//, "").replaceAll("/", ".");
-    const text = place === "" ? (error.message ?? "does not fit") : `${place}: ${error.message ?? "does not fit"}`;
+    const path = (error.instancePath ?? "").replace(/^\//, "").replaceAll("/", ".");
+    const text = path === "" ? (error.message ?? "does not fit") : `${path}: ${error.message ?? "does not fit"}`;
     if (!problems.includes(text)) problems.push(text);
     if (problems.length === 5) break;
   }

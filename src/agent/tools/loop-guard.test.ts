@@ -36,7 +36,7 @@ function loopTrace(seed: number): { calls: ObservedCall[]; from: number } {
   return { calls: [...start, ...rounds], from: start.length };
 }
 
-/** Work that repeats in form but goes forward: edits and tests, paging, polling, looking twice after a change. */
+/** Work that repeats in form but makes progress: edits and tests, paging, polling, looking twice after a change. */
 function honestTrace(seed: number): ObservedCall[] {
   const roll = dice(seed + 77_777);
   const kind = seed % 6;
@@ -77,7 +77,7 @@ describe("the loop guard", () => {
     expect(caught / total).toBeGreaterThanOrEqual(0.95);
   });
 
-  it("raises a false alarm in at most 2 % of honest runs", () => {
+  it("reports a loop in at most 2 % of honest runs", () => {
     let alarmed = 0;
     const total = 500;
     for (let seed = 1; seed <= total; seed++)
@@ -95,7 +95,7 @@ describe("the loop guard", () => {
     expect(fail("d").kind).toBe("fine");
   });
 
-  it("stops only when told to", () => {
+  it("stops only when configured to", () => {
     const same = seen("read_file", "a", "x");
     const soft = new LoopGuard();
     const hard = new LoopGuard({ hardStop: true });
@@ -109,7 +109,7 @@ describe("the loop guard", () => {
     for (let round = 0; round < 20; round++) expect(silent.observe(same).kind).toBe("fine");
   });
 
-  it("does not take a running clock for progress", () => {
+  it("does not count a changing time as progress", () => {
     const a = withoutTimes('{"at":"2026-01-02T03:04:05Z","duration_ms": 12, "out":"x"}');
     expect(a).toBe(withoutTimes('{"at":"2026-01-02T03:04:09Z","duration_ms": 99, "out":"x"}'));
   });

@@ -50,7 +50,7 @@ function adviceFor(code: GuardCode, tool: string, times: number): string {
     return `[Loop guard: this exact ${tool} call has failed ${times} times. Repeating it will not help: change the arguments or the approach, or tell the user what blocks you.]`;
   if (code === "same_tool_failure")
     return `[Loop guard: ${tool} has failed ${times} times in a row. Stop varying it: check what you assume, use another way, or tell the user what blocks you.]`;
-  return `[Loop guard: the same calls have brought the same results ${times} times. There is nothing new to learn from them: use what you have, or try something else.]`;
+  return `[Loop guard: the same calls have returned the same results ${times} times. There is nothing new to learn from them: use what you have, or try something else.]`;
 }
 
 /** One guard serves one turn. */

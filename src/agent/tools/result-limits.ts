@@ -1,9 +1,9 @@
-// Keeps large tool results out of the window: the text goes to a file, a head, a tail and the way to read it stay.
+// Keeps large tool results out of the window: the text is written to a file; its start, its end and the path remain.
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Content } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 
@@ -21,7 +21,7 @@ export interface LimitedResult {
   readonly maxChars: number;
 }
 
-export interface SpillPlace {
+export interface SpillTarget {
   readonly dir: string;
   readonly conversationId: string;
 }
@@ -29,15 +29,15 @@ export interface SpillPlace {
 /** Text that can be paged by line: JSON on one line is laid out, overlong lines are wrapped. */
 export function pageable(text: string): string {
   if (!text.split("\n", 1)[0]?.startsWith("{") && !hasLongLine(text)) return text;
-  let laidOut = text;
+  let formatted = text;
   try {
-    laidOut = JSON.stringify(JSON.parse(text), null, 2).replaceAll("\\n", "\n").replaceAll('\\"', '"');
+    formatted = JSON.stringify(JSON.parse(text), null, 2).replaceAll("\\n", "\n").replaceAll('\\"', '"');
   } catch {
-    laidOut = text;
+    formatted = text;
   }
-  if (!hasLongLine(laidOut)) return laidOut;
+  if (!hasLongLine(formatted)) return formatted;
   const wrap = new RegExp(`(.{${MAX_LINE_CHARS}})(?=.)`, "gu");
-  return laidOut.replace(wrap, "$1\n");
+  return formatted.replace(wrap, "$1\n");
 }
 
 function hasLongLine(text: string): boolean {
@@ -63,7 +63,7 @@ function tail(text: string): string {
   return line !== -1 && line < TAIL_CHARS / 2 ? cut.slice(line + 1) : cut;
 }
 
-/** What the model reads instead of the whole: sizes, the file, how to page it, both ends. */
+/** The text that replaces a large result: its size, the file, how to page it, its start and end. */
 function spillNotice(text: string, file: { path: string; chars: number; lines: number }): string {
   return [
     `[Large output: ${file.chars} characters in ${file.lines} lines, saved to ${file.path}. Read any part with read_file (path, offset = first line, limit = number of lines) or search it with search_files.]`,
@@ -74,12 +74,12 @@ function spillNotice(text: string, file: { path: string; chars: number; lines: n
   ].join("\n");
 }
 
-async function spill(result: LimitedResult, place: SpillPlace): Promise<Content> {
-  const text = textOf(result.content);
+async function spill(result: LimitedResult, target: SpillTarget): Promise<Content> {
+  const text = contentText(result.content);
   const safe = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 80);
   // Some servers number their calls again in every turn: the name must not be that of an older result.
   const unique = randomBytes(3).toString("hex");
-  const path = join(place.dir, safe(place.conversationId), `${safe(result.callId)}-${unique}.txt`);
+  const path = join(target.dir, safe(target.conversationId), `${safe(result.callId)}-${unique}.txt`);
   const body = pageable(text);
   let notice: string;
   try {
@@ -100,22 +100,22 @@ async function spill(result: LimitedResult, place: SpillPlace): Promise<Content>
 export async function limitResults(
   results: readonly LimitedResult[],
   allowance: number,
-  place: SpillPlace,
+  target: SpillTarget,
 ): Promise<Content[]> {
   const contents = results.map((result) => result.content);
-  const sizes = results.map((result) => textOf(result.content).length);
+  const sizes = results.map((result) => contentText(result.content).length);
   let total = sizes.reduce((sum, size) => sum + size, 0);
   const order = results.map((_, index) => index).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
   for (const index of order) {
     const result = results[index];
     const size = sizes[index] ?? 0;
     if (result === undefined) continue;
-    const overOwn = size > result.maxChars;
-    const overAll = total > allowance && size > SMALLEST_SPILL && result.maxChars !== Number.POSITIVE_INFINITY;
-    if (!overOwn && !overAll) continue;
-    const content = await spill(result, place);
+    const exceedsLimit = size > result.maxChars;
+    const exceedsAllowance = total > allowance && size > SMALLEST_SPILL && result.maxChars !== Number.POSITIVE_INFINITY;
+    if (!exceedsLimit && !exceedsAllowance) continue;
+    const content = await spill(result, target);
     contents[index] = content;
-    total += textOf(content).length - size;
+    total += contentText(content).length - size;
   }
   return contents;
 }

@@ -1,6 +1,7 @@
 // Runs one tool call: policy, hooks, arguments, deadline, interrupt, redaction. It always returns a result.
 import type { Content, Json, JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
+import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { gateContext, toolError } from "../../core/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
@@ -9,10 +10,9 @@ import { oneLine } from "../../lib/text/one-line.ts";
 import { isForeign } from "../outside-text.ts";
 import { redactArguments, redactContent } from "../redact-message.ts";
 import type { Turn } from "../turn-state.ts";
-import { ABORTED, orElse, untilAborted } from "../until-aborted.ts";
+import { ABORTED, untilAborted, valueOrFallback } from "../until-aborted.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
-import { pausingHuman } from "./pausing-human.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import type { ToolLocation } from "./resolved-tools.ts";
 import { interruptedResult, looksFailed, thrownResult, timedOutResult } from "./tool-errors.ts";
@@ -54,7 +54,7 @@ function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): Too
     cwd: settings.cwd,
     workspace: settings.workspace,
     signal: AbortSignal.any([turn.signal, deadline.signal]),
-    human: pausingHuman(human, deadline, (action, reason) =>
+    human: pauseWhileAsking(human, deadline, (action, reason) =>
       turn.emit({ type: "approval_needed", callId, action, reason }),
     ),
     progress: (text) => {
@@ -154,7 +154,7 @@ async function blockedByHook(turn: Turn, prepared: PreparedCall): Promise<string
   const { hooks } = turn.state;
   if (!hooks.listens("pre_tool_call")) return undefined;
   const run = hooks.run("pre_tool_call", hookArgs(turn, prepared));
-  for (const answer of await orElse(run, turn.signal, NO_ANSWERS)) {
+  for (const answer of await valueOrFallback(run, turn.signal, NO_ANSWERS)) {
     if (isRecord(answer) && answer.action === "block") return String(answer.message ?? "A hook blocked this call.");
   }
   return undefined;
@@ -164,9 +164,10 @@ async function afterHooks(turn: Turn, prepared: PreparedCall, content: Content, 
   const { hooks } = turn.state;
   if (!hooks.listens("post_tool_call") && !hooks.listens("transform_tool_result")) return content;
   const duration_ms = Math.round(durationMs);
-  const args = { ...hookArgs(turn, prepared), result: textOf(content), duration_ms };
-  if (hooks.listens("post_tool_call")) await orElse(hooks.run("post_tool_call", args), turn.signal, NO_ANSWERS);
-  const answers = await orElse(hooks.run("transform_tool_result", args), turn.signal, NO_ANSWERS);
+  const args = { ...hookArgs(turn, prepared), result: contentText(content), duration_ms };
+  if (hooks.listens("post_tool_call"))
+    await valueOrFallback(hooks.run("post_tool_call", args), turn.signal, NO_ANSWERS);
+  const answers = await valueOrFallback(hooks.run("transform_tool_result", args), turn.signal, NO_ANSWERS);
   return answers.find((answer) => typeof answer === "string") ?? content;
 }
 
@@ -199,13 +200,20 @@ export async function runCall(turn: Turn, prepared: PreparedCall): Promise<Finis
   const interrupted = turn.signal.aborted && result.failed === true;
   const shown = interrupted ? clean : await afterHooks(turn, prepared, clean, durationMs);
   const content = result.spill === undefined ? shown : withSpillNote(shown, result.spill);
-  const failed = result.failed ?? looksFailed(textOf(content));
-  turn.emit({ type: "tool_ended", callId, name, failed, durationMs, preview: oneLine(textOf(content), PREVIEW_CHARS) });
+  const failed = result.failed ?? looksFailed(contentText(content));
+  turn.emit({
+    type: "tool_ended",
+    callId,
+    name,
+    failed,
+    durationMs,
+    preview: oneLine(contentText(content), PREVIEW_CHARS),
+  });
   return { prepared, content, failed, interrupted, tool };
 }
 
 function withSpillNote(content: Content, spill: NonNullable<ToolResult["spill"]>): Content {
-  const text = textOf(content);
+  const text = contentText(content);
   if (text.includes(spill.path)) return content;
   const note = `[Full output: ${spill.bytes} bytes in ${spill.lines} lines, saved to ${spill.path}. Read any part with read_file (path, offset, limit).]`;
   return `${note}\n${text}`;

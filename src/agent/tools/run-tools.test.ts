@@ -13,7 +13,7 @@ import {
 } from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
@@ -42,7 +42,7 @@ function tool(name: string, run: Run, more: Partial<Tool> = {}): Tool {
   });
 }
 
-/** Notes how many ran at once and in which order they finished. */
+/** Records how many ran at once and in which order they finished. */
 function gauge() {
   let now = 0;
   const state = { most: 0, order: [] as string[] };
@@ -62,14 +62,14 @@ async function run(calls: readonly ReturnType<typeof call>[], parts: Parameters<
   const conversation = await openConversation(bench.parts({ provider, ...parts }));
   const events = await collect(conversation.send("go"));
   const stored = await bench.store.getConversation(conversation.sessionId);
-  const results = stored.filter((message) => message.role === "tool").map((message) => textOf(message.content));
+  const results = stored.filter((message) => message.role === "tool").map((message) => contentText(message.content));
   return { events, results, stored, provider, end: findEnd(events) };
 }
 
 describe("overlap", () => {
   const paths = (args: { path?: string }) => (args.path === undefined ? [] : [args.path]);
 
-  it("runs read-only calls together, at most eight, and answers in the order asked", async () => {
+  it("runs read-only calls together, at most eight, and stores the results in the order of the calls", async () => {
     const { state, run: go } = gauge();
     const calls = Array.from({ length: 12 }, (_, index) => call("look", { path: `${index}`, ms: 60 - index * 5 }));
     const { results } = await run(calls, { tools: [tool("look", go, { overlap: "parallel" })] });
@@ -93,7 +93,7 @@ describe("overlap", () => {
     expect(state.most).toBe(most);
   });
 
-  it("keeps the meaning of order: a write waits for the reads before it", async () => {
+  it("keeps the order: a write waits for the reads before it", async () => {
     const { state, run: go } = gauge();
     const look = tool("look", go, { overlap: "parallel" });
     const change = tool("change", go, { mutates: true });
@@ -130,7 +130,7 @@ describe("large results", () => {
     ).toBe(2_000);
   });
 
-  it("spills the largest when a turn gets too much, and leaves tools alone that page by themselves", async () => {
+  it("spills the largest result when a turn has too much, except for tools that page by themselves", async () => {
     const sized = tool("sized", async ({ n }) => ({ content: `${n}`.padEnd(n ?? 0, ".") }), { overlap: "parallel" });
     const own = tool("own", async () => ({ content: "o".repeat(30_000) }), {
       overlap: "parallel",
@@ -142,7 +142,7 @@ describe("large results", () => {
   });
 });
 
-describe("trouble in a tool", () => {
+describe("errors of a tool", () => {
   it("a throw, bad arguments and a deadline are results that the model can read", async () => {
     const tools = [
       tool("throws", async () => {
@@ -163,7 +163,7 @@ describe("trouble in a tool", () => {
     expect(ended.map((event) => event.failed)).toEqual([true, true, true, false]);
   });
 
-  it("does not count the time that a person takes to answer", async () => {
+  it("does not count the time that a user takes to answer", async () => {
     const human = {
       present: true,
       approve: async () => {

@@ -1,7 +1,7 @@
 // Runs the tool calls of one reply: overlapping where safe, results stored in the order of the calls.
 import { createHash } from "node:crypto";
 import type { Content, ToolMessage } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { withGuidance } from "../steering.ts";
 import type { Turn } from "../turn-state.ts";
 import { type GuardVerdict, withoutTimes } from "./loop-guard.ts";
@@ -16,7 +16,7 @@ const NOT_RUN = "Not run: the turn was stopped by the loop guard.";
 
 function observe(turn: Turn, finished: FinishedCall): GuardVerdict {
   const { prepared, tool, failed } = finished;
-  const text = textOf(finished.content);
+  const text = contentText(finished.content);
   if (tool !== undefined) turn.changes.observe({ tool, args: prepared.args, failed, text });
   return turn.guard.observe({
     tool: prepared.call.function.name,
@@ -37,9 +37,9 @@ async function limitGroup(turn: Turn, group: readonly FinishedCall[]): Promise<C
     content,
     maxChars: tool?.maxResultChars ?? DEFAULT_RESULT_CHARS,
   }));
-  const place = { dir: settings.spillDir, conversationId: log.conversationId };
-  const contents = await limitResults(results, allowance, place);
-  for (const content of contents) turn.resultChars += textOf(content).length;
+  const target = { dir: settings.spillDir, conversationId: log.conversationId };
+  const contents = await limitResults(results, allowance, target);
+  for (const content of contents) turn.resultChars += contentText(content).length;
   return contents;
 }
 

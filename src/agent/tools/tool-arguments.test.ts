@@ -24,7 +24,7 @@ describe("parseArguments", () => {
     expect(parseArguments(text)).toMatchObject({ ok: true, value });
   });
 
-  it("refuses what stops inside a text, because half a file is worse than none", () => {
+  it("refuses text that stops inside a string, because half a file is worse than none", () => {
     expect(parseArguments('{"path":"a","content":"first li')).toMatchObject({ ok: false, truncated: true });
     expect(parseArguments("[1,2]")).toMatchObject({ ok: false, truncated: false });
     expect(parseArguments("{a b c}")).toMatchObject({ ok: false });
@@ -52,7 +52,7 @@ describe("parseArguments", () => {
     );
   });
 
-  it("gives equal calls one form", () => {
+  it("gives equal calls the same form", () => {
     expect(canonicalArguments({ b: " x ", a: [1, { d: 1, c: 2 }] })).toBe(
       canonicalArguments({ a: [1, { c: 2, d: 1 }], b: "x" }),
     );
@@ -88,7 +88,7 @@ describe("coerceArguments", () => {
 });
 
 describe("argumentProblems", () => {
-  it("names the place and the trouble, for TypeBox and for plain schemas", async () => {
+  it("names the path and the problem, for TypeBox and for plain schemas", async () => {
     const schema = Type.Object({ path: Type.String(), limit: Type.Optional(Type.Integer()) });
     expect(await argumentProblems(schema, { path: "a" })).toBeUndefined();
     expect(await argumentProblems(schema, { limit: "x" })).toMatch(/path.*limit: must be integer/);

@@ -1,6 +1,6 @@
 // The subcommands of `hermes sessions` that only read: list, browse, search, show, stats.
 import { UserError } from "../../core/failure.ts";
-import { type Content, textOf } from "../../core/message.ts";
+import { type Content, contentText } from "../../core/message.ts";
 import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../../core/session.ts";
 import { type Column, formatBytes, relativeTime, renderTable } from "../../lib/terminal/columns.ts";
 import { pick } from "../../lib/terminal/picker.ts";
@@ -101,7 +101,7 @@ export function searchSessions(context: CliContext): Promise<number> {
 
 /** The whole message as text; parts that are not text are named. */
 function messageText(content: MessageRow["content"]): string {
-  if (!Array.isArray(content)) return textOf(content as Content);
+  if (!Array.isArray(content)) return contentText(content as Content);
   const parts = content as readonly { readonly type?: string | undefined; readonly text?: string }[];
   return parts
     .map((part) => part?.text ?? (part?.type?.includes("image") ? "[image]" : JSON.stringify(part)))

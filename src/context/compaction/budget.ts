@@ -48,9 +48,9 @@ export function thresholdTokens(contextLength: number, threshold: number): numbe
 }
 
 export interface PassBudget {
-  /** What the messages may take at most, so that the request is below the threshold. */
+  /** The most tokens of messages for which the request stays below the threshold. */
   readonly room: number;
-  /** What they should take after the pass. */
+  /** The target size of the messages after the pass, in tokens. */
   readonly goal: number;
   readonly tail: number;
   readonly summaryMin: number;

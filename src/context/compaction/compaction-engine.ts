@@ -31,7 +31,7 @@ export interface PassSizes {
   readonly budget: PassBudget;
 }
 
-export interface Made {
+export interface PassResult {
   readonly messages: readonly Message[];
   readonly method: string;
   readonly modelCalls: number;
@@ -77,7 +77,7 @@ export abstract class CompactionEngine extends EngineBase {
 
   protected sizes(messages: readonly Message[], currentTokens: number | undefined): PassSizes {
     const before = estimateMessagesTokens(messages);
-    const overhead = this.overheadOf(before, currentTokens);
+    const overhead = this.estimateOverhead(before, currentTokens);
     const budget = passBudget({
       contextLength: this.contextLength,
       threshold: this.thresholdTokens,
@@ -95,7 +95,7 @@ export abstract class CompactionEngine extends EngineBase {
   }
 
   /** The list itself with outputs before `boundary` pruned; a summary in it stays where it is. */
-  protected pruned(messages: readonly Message[], view: Outline, boundary: number): Made {
+  protected pruned(messages: readonly Message[], view: Outline, boundary: number): PassResult {
     const numbers = new Map(view.turns.map((turn) => [turn.message, turn.number]));
     const turns = messages.map((message) => ({ message, number: numbers.get(message) }));
     const kept = pruneTurns(turns, Math.max(0, boundary)).map((turn) => turn.message);
@@ -103,7 +103,7 @@ export abstract class CompactionEngine extends EngineBase {
   }
 
   /** For a log without a middle: only outputs before the newest exchange can be shortened. */
-  protected prunedToNewest(messages: readonly Message[], view: Outline): Made {
+  protected prunedToNewest(messages: readonly Message[], view: Outline): PassResult {
     return this.pruned(
       messages,
       view,
@@ -119,8 +119,8 @@ export abstract class CompactionEngine extends EngineBase {
   }
 
   /** The result when it saved enough; otherwise the log, as the same array. */
-  protected outcome(log: readonly Message[], made: Made, sizes: PassSizes): CompressOutcome {
-    const { messages, method, modelCalls, problem } = made;
+  protected outcome(log: readonly Message[], result: PassResult, sizes: PassSizes): CompressOutcome {
+    const { messages, method, modelCalls, problem } = result;
     if (!this.settle(sizes.before, estimateMessagesTokens(messages))) {
       const notice = "The conversation could not be made shorter: what is left is the newest exchange itself.";
       return { messages: log, method: "none", modelCalls, notice };

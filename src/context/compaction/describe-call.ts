@@ -1,4 +1,4 @@
-// One line for a tool call and its outcome: what stays of an old output.
+// Describes a tool call and its outcome in one line, which replaces an old output.
 import type { ToolCall } from "../../core/message.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
 

@@ -69,15 +69,15 @@ export abstract class EngineBase {
   }
 
   /** Tokens of the request that are not messages, from what the caller measured. */
-  protected overheadOf(before: number, currentTokens: number | undefined): number {
+  protected estimateOverhead(before: number, currentTokens: number | undefined): number {
     this.#overhead = Math.max(0, (currentTokens ?? before + this.#overhead) - before);
     return this.#overhead;
   }
 
   /** Records a pass; true when it saved enough to be used. */
   protected settle(before: number, after: number): boolean {
-    const worth = after <= before * (1 - MIN_SAVING);
-    if (!worth) {
+    const savedEnough = after <= before * (1 - MIN_SAVING);
+    if (!savedEnough) {
       this.#fruitless++;
       this.#restUntil = before + this.#overhead + Math.floor(this.contextLength * REST_GROWTH);
       return false;

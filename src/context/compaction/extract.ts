@@ -1,6 +1,6 @@
 // A summary without a model: the same inputs always give the same notes, within a token budget.
 import type { ToolCall } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
 import { truncate } from "../../lib/text/truncate.ts";
@@ -11,7 +11,7 @@ import { isConstraint, salience, sentences } from "./salience.ts";
 import { modelPart, parseSections, type Section, writeSections } from "./sections.ts";
 
 const ACTIVE_TASK = "Active Task";
-/** Their form does not show whether they were handled, so they are not called open. */
+/** Requests before the last one: without a model it is unknown whether they were handled, so they are not listed as open. */
 const EARLIER = "Earlier Requests";
 
 interface Found {
@@ -27,7 +27,7 @@ function collect(turns: readonly Turn[]): Found {
   const calls = new Map<string, ToolCall>();
   const files = new Set<string>();
   for (const { message } of turns) {
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     if (message.role === "user") {
       found.requests.push(oneLine(text, 300));
       for (const sentence of sentences(text)) if (isConstraint(sentence)) found.constraints.push(sentence);
@@ -66,7 +66,7 @@ function newest(lines: readonly string[], tokens: number): string[] {
   return kept.reverse();
 }
 
-function mostTelling(facts: Found["facts"], tokens: number): string[] {
+function mostSalient(facts: Found["facts"], tokens: number): string[] {
   const kept: Found["facts"] = [];
   const seen = new Set<string>();
   let used = 0;
@@ -92,7 +92,7 @@ export function extract(turns: readonly Turn[], tokens: number): string {
     { heading: "Progress", text: bullets(newest(found.actions, share(0.2))) },
     { heading: EARLIER, text: bullets(newest(found.requests, share(0.22))) },
     { heading: "Relevant Files", text: bullets(newest(found.files, share(0.08))) },
-    { heading: "Critical Context", text: bullets(mostTelling(found.facts, share(0.3))) },
+    { heading: "Critical Context", text: bullets(mostSalient(found.facts, share(0.3))) },
   ];
   return truncateLines(writeSections(sections), tokens);
 }
@@ -109,12 +109,12 @@ function shrinkSections(sections: readonly Section[], tokens: number): string {
   return truncateLines(writeSections(shrunk), tokens);
 }
 
-/** Earlier notes cut to size; sections that are copied by program are left out. */
+/** Earlier notes cut to size; sections that are copied by the program are left out. */
 export function shrinkNotes(body: string, tokens: number): string {
   return shrinkSections(parseSections(modelPart(body)), tokens);
 }
 
-/** Notes and newer notes as one: sections of the same name are joined; an older task is no longer the active one. */
+/** Merges notes with newer notes: sections of the same name are joined; an older task is no longer the active one. */
 export function mergeNotes(older: string, newer: string, tokens: number): string {
   const merged = new Map<string, string>();
   const add = (heading: string, text: string) => {
@@ -128,8 +128,8 @@ export function mergeNotes(older: string, newer: string, tokens: number): string
   return shrinkSections(sections, tokens);
 }
 
-/** What a model would have been asked to do: the earlier notes, updated with notes about the new turns. */
-export function extractOver(previous: string, turns: readonly Turn[], tokens: number): string {
+/** The earlier notes, updated with notes about the new turns; used instead of the answer of a model. */
+export function updateExtract(previous: string, turns: readonly Turn[], tokens: number): string {
   if (modelPart(previous) === "") return extract(turns, tokens);
   return mergeNotes(previous, extract(turns, Math.floor(tokens * 0.6)), tokens);
 }

@@ -35,7 +35,7 @@ export const LOSSLESS_TOOLS: readonly ToolSchema[] = [
   },
 ];
 
-export interface TreePlace {
+export interface TreeContext {
   readonly tree: SummaryTree;
   readonly store: LogStore | undefined;
   readonly sessionId: string;
@@ -56,34 +56,34 @@ function showTurns(node: TreeNode, turns: readonly LoggedTurn[]): JsonObject {
   return { ...head(node), shown };
 }
 
-export async function expandNode(place: TreePlace, args: JsonObject): Promise<JsonObject> {
-  const node = place.tree.find(String(args.id ?? ""));
+export async function expandNode(context: TreeContext, args: JsonObject): Promise<JsonObject> {
+  const node = context.tree.find(String(args.id ?? ""));
   if (node === undefined) {
-    const known = place.tree.roots().map((root) => root.id);
+    const known = context.tree.roots().map((root) => root.id);
     return { error: `There is no node ${String(args.id)}.`, nodes: known };
   }
   if (node.children.length > 0) {
-    const children = node.children.map((id) => place.tree.find(id)).filter((child) => child !== undefined);
+    const children = node.children.map((id) => context.tree.find(id)).filter((child) => child !== undefined);
     const each = Math.floor(OUTPUT_CHARS / Math.max(1, children.length));
     return { ...head(node), children: children.map((child) => ({ ...head(child), text: truncate(child.text, each) })) };
   }
-  if (place.store === undefined) return { ...head(node), text: truncate(node.text, OUTPUT_CHARS) };
+  if (context.store === undefined) return { ...head(node), text: truncate(node.text, OUTPUT_CHARS) };
   const from = Math.max(node.from, typeof args.from === "number" ? args.from : node.from);
-  const turns = await readConversation(place.store, place.sessionId);
+  const turns = await readConversation(context.store, context.sessionId);
   return showTurns(node, turns.slice(from - 1, node.to));
 }
 
-export async function searchTree(place: TreePlace, args: JsonObject): Promise<JsonObject> {
+export async function searchTree(context: TreeContext, args: JsonObject): Promise<JsonObject> {
   const query = typeof args.query === "string" ? args.query.trim() : "";
   if (query === "") return { error: "Give query: the words to search for." };
   const words = query.toLowerCase().split(/\s+/);
-  const nodes = place.tree.nodes.filter((node) => words.some((word) => node.text.toLowerCase().includes(word)));
+  const nodes = context.tree.nodes.filter((node) => words.some((word) => node.text.toLowerCase().includes(word)));
   const found = nodes.slice(0, HITS).map((node) => ({ ...head(node), text: around(node.text, words) }));
-  if (place.store === undefined) return { nodes: found };
-  const turns = await readConversation(place.store, place.sessionId);
-  const hits = await searchConversation(place.store, turns, query);
+  if (context.store === undefined) return { nodes: found };
+  const turns = await readConversation(context.store, context.sessionId);
+  const hits = await searchConversation(context.store, turns, query);
   const findLeaf = (number: number) =>
-    place.tree.nodes.find((node) => node.level === 0 && node.from <= number && number <= node.to)?.id;
+    context.tree.nodes.find((node) => node.level === 0 && node.from <= number && number <= node.to)?.id;
   return {
     nodes: found.slice(0, 3),
     hits: hits.map((turn) => ({ turn: turn.number, node: findLeaf(turn.number), text: around(turnText(turn), words) })),

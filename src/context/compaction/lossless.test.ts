@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { LogStore } from "../../../test/kit/log-store.ts";
 import { FAULTY, workingSummariser } from "../../../test/kit/summarisers.ts";
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
 import { LosslessEngine, type LosslessOptions } from "./lossless.ts";
 
@@ -20,7 +20,7 @@ const talk = (count: number, tag: string): Message[] =>
     role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
     content: `${tag}${index + 1} ${"filler words about the build ".repeat(12)}`,
   }));
-const all = (messages: readonly Message[]) => messages.map((message) => textOf(message.content)).join("\n");
+const all = (messages: readonly Message[]) => messages.map((message) => contentText(message.content)).join("\n");
 
 /** A conversation that is compacted `passes` times, with its log. */
 async function compacted(passes: number, more: Partial<LosslessOptions> = {}) {
@@ -85,7 +85,7 @@ test("search names the node that holds a hit", async () => {
   expect(opened.shown[0].text).toContain("a17 ");
 });
 
-test("a new process goes on with the stored tree; a damaged file only costs the tree", async () => {
+test("a new process continues with the stored tree; with a damaged file only the tree is lost", async () => {
   const { messages, sessionId, store } = await compacted(2);
   const resumed = new LosslessEngine({ contextLength: 8_192, dir, store, side: workingSummariser() });
   await resumed.onSessionStart(sessionId, {});

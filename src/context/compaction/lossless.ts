@@ -1,4 +1,4 @@
-// The second context engine: a tree of summaries over the untouched log. The window shows the roots; any node opens.
+// The second context engine: a tree of summaries over the unchanged log. The window shows the roots; tools open any node.
 import type { CompressOptions, CompressOutcome, ContextEngine, EngineToolContext } from "../../core/context.ts";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { ToolSchema } from "../../core/provider.ts";
@@ -24,7 +24,7 @@ export interface LosslessOptions extends EngineOptions {
 /** Turns of about this many tokens share a leaf; a pass makes at most three leaves. */
 const LEAF_TOKENS = 8_000;
 
-interface Grown {
+interface GrowResult {
   readonly modelCalls: number;
   readonly problem?: string | undefined;
 }
@@ -59,7 +59,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     details: { boundaryReason?: string | undefined; oldSessionId?: string },
   ): Promise<void> {
     const old = details.oldSessionId;
-    const tree = (await this.#files.load(sessionId)) ?? (old === undefined ? undefined : await this.#treeOf(old));
+    const tree = (await this.#files.load(sessionId)) ?? (old === undefined ? undefined : await this.#loadTree(old));
     this.#tree = { sessionId, tree: tree ?? new SummaryTree() };
     if (old !== undefined && this.#tree.tree.nodes.length > 0) await this.#files.save(sessionId, this.#tree.tree);
   }
@@ -76,13 +76,13 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     const view = outline(messages);
     const plan = this.cut(view, sizes.budget);
     if (plan === undefined) return this.outcome(log, this.prunedToNewest(messages, view), sizes);
-    const tree = (await this.#treeOf(options.sessionId)).fork();
+    const tree = (await this.#loadTree(options.sessionId)).fork();
     if (tree.nodes.length === 0 && view.previous !== undefined) adoptSummary(tree, view.previous);
     const grown = await this.#grow(tree, plan.middle, { sizes, options });
     tree.fold(sizes.budget.summaryMax);
     const body = `Each heading below is a node: context_expand shows what is inside it, context_search finds words in all of it.\n\n${tree.render(sizes.budget.summaryMax - 40)}`;
-    const made = this.assembled(body, plan, view, { sizes, options });
-    const outcome = this.outcome(log, { ...grown, method: "tree", messages: made }, sizes);
+    const compacted = this.assembled(body, plan, view, { sizes, options });
+    const outcome = this.outcome(log, { ...grown, method: "tree", messages: compacted }, sizes);
     if (outcome.messages !== log) {
       await this.#files.save(options.sessionId, tree);
       this.#tree = { sessionId: options.sessionId, tree };
@@ -95,14 +95,14 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
   }
 
   async handleToolCall(name: string, args: JsonObject, context: EngineToolContext): Promise<string> {
-    const tree = await this.#treeOf(context.sessionId);
-    const place = { tree, store: this.#store, sessionId: context.sessionId };
-    if (name === "context_expand") return JSON.stringify(await expandNode(place, args));
-    if (name === "context_search") return JSON.stringify(await searchTree(place, args));
+    const tree = await this.#loadTree(context.sessionId);
+    const treeContext = { tree, store: this.#store, sessionId: context.sessionId };
+    if (name === "context_expand") return JSON.stringify(await expandNode(treeContext, args));
+    if (name === "context_search") return JSON.stringify(await searchTree(treeContext, args));
     return JSON.stringify({ error: `Unknown tool: ${name}` });
   }
 
-  async #treeOf(sessionId: string): Promise<SummaryTree> {
+  async #loadTree(sessionId: string): Promise<SummaryTree> {
     if (this.#tree?.sessionId === sessionId) return this.#tree.tree;
     const tree = (await this.#files.load(sessionId)) ?? new SummaryTree();
     this.#tree = { sessionId, tree };
@@ -114,7 +114,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     tree: SummaryTree,
     middle: readonly Turn[],
     pass: { sizes: PassSizes; options: CompressOptions },
-  ): Promise<Grown> {
+  ): Promise<GrowResult> {
     const content = estimateMessagesTokens(middle.map((turn) => turn.message));
     const groups = splitTurns(middle, Math.min(MAX_MODEL_CALLS, Math.max(1, Math.ceil(content / LEAF_TOKENS))));
     const { focusTopic, signal, sessionId } = pass.options;
@@ -148,7 +148,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
   }
 }
 
-/** A session that another engine compacted before, or whose tree is gone: its summary becomes the first node. */
+/** A session that another engine compacted before, or whose tree is missing: its summary becomes the first node. */
 function adoptSummary(tree: SummaryTree, previous: FoundSummary): void {
   tree.addLeaf(previous.range ?? { from: 1, to: 1 }, modelPart(previous.body));
 }

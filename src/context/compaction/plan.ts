@@ -1,6 +1,6 @@
 // Decides where compaction cuts: head, middle and tail, without splitting tool groups.
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateMessageTokens } from "../../core/tokens.ts";
 import { truncateMiddle } from "../../lib/text/truncate.ts";
 import type { PassBudget } from "./budget.ts";
@@ -57,7 +57,7 @@ function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): numb
   return system;
 }
 
-/** Goes backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
+/** Walks backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
 function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; hard: number; last: number }): number {
   let start = groupStart(turns, turns.length - 1);
   let used = countTokens(turns.slice(start));
@@ -82,7 +82,7 @@ function fitTail(turns: readonly Turn[], tokens: number): Message[] {
   return turns.map(({ message, number }) => {
     const cost = estimateMessageTokens(message);
     if (message.role !== "tool" || cost <= each) return message;
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     const keep = Math.floor((text.length * each) / cost) - 80;
     const hint = number === undefined ? "recall_context finds it" : `recall_context from ${number} shows it`;
     return { ...message, content: truncateMiddle(text, Math.max(80, keep), `[… output shortened; ${hint} …]`) };

@@ -1,6 +1,6 @@
 // The first step of compaction, without a model: shortens old outputs to one line, removes repeats and pictures.
 import type { Message, ToolCall, ToolMessage } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { describeCall } from "./describe-call.ts";
 import type { Turn } from "./outline.ts";
 
@@ -54,7 +54,7 @@ function shortenArguments(call: ToolCall): ToolCall {
 function pruneOld(turn: Turn, calls: ReadonlyMap<string, ToolCall>): Turn {
   const { message, number } = turn;
   if (message.role === "tool") {
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     const call = calls.get(message.tool_call_id);
     const images = Array.isArray(message.content) && message.content.some((part) => part.type === "image_url");
     if (text.length <= OLD_OUTPUT_CHARS && !images) return turn;
@@ -74,13 +74,13 @@ function pruneOld(turn: Turn, calls: ReadonlyMap<string, ToolCall>): Turn {
 function dropRepeats(turns: readonly Turn[]): Turn[] {
   const newest = new Map<string, number>();
   for (const [index, { message }] of turns.entries()) {
-    if (message.role === "tool" && textOf(message.content).length >= OLD_OUTPUT_CHARS) {
-      newest.set(textOf(message.content), index);
+    if (message.role === "tool" && contentText(message.content).length >= OLD_OUTPUT_CHARS) {
+      newest.set(contentText(message.content), index);
     }
   }
   return turns.map((turn, index) => {
     if (turn.message.role !== "tool") return turn;
-    const last = newest.get(textOf(turn.message.content));
+    const last = newest.get(contentText(turn.message.content));
     if (last === undefined || last === index) return turn;
     const message: ToolMessage = {
       ...turn.message,

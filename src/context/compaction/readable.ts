@@ -1,4 +1,4 @@
-// Messages read from disk may hold any JSON; compaction works on the shapes that the types promise.
+// Messages read from disk may hold any JSON; compaction needs the declared types.
 import type { ContentPart, Message, ToolCall } from "../../core/message.ts";
 
 function isPart(part: unknown): part is ContentPart {
@@ -33,7 +33,7 @@ function withCalls(message: Message): Message {
 
 const ROLES: readonly string[] = ["system", "user", "assistant", "tool"];
 
-/** Sound messages as the same objects; damaged ones mended, rows of other roles left out. */
+/** Valid messages as the same objects; damaged ones are repaired, rows of other roles left out. */
 export function readable(messages: readonly Message[]): Message[] {
   return messages.filter((message) => ROLES.includes(message.role)).map((message) => withCalls(withContent(message)));
 }

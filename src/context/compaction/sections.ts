@@ -1,11 +1,11 @@
-// A summary as named sections: read, kept and written in order.
+// Parses and writes the named sections of a summary, in order.
 
 export interface Section {
   readonly heading: string;
   readonly text: string;
 }
 
-/** Sections that are copied by program and never rewritten by a model. */
+/** Sections that are copied by the program and never rewritten by a model. */
 export const VERBATIM = {
   request: "Original Request",
   words: "Word for Word",
@@ -45,7 +45,7 @@ export function writeSections(sections: readonly Section[]): string {
 
 const PROGRAM_SECTIONS: readonly string[] = Object.values(VERBATIM);
 
-/** The part that a model wrote, without the sections that are copied by program. */
+/** The part that a model wrote, without the sections that are copied by the program. */
 export function modelPart(body: string): string {
   return writeSections(parseSections(body).filter((section) => !PROGRAM_SECTIONS.includes(section.heading)));
 }

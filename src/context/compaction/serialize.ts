@@ -1,5 +1,5 @@
 // Turns as plain text for a summariser, each body bounded.
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import type { Turn } from "./outline.ts";
 
@@ -24,7 +24,7 @@ export function serializeTurns(turns: readonly Turn[], options: SerializeOptions
   const scale = options.scale ?? 1;
   const body = (text: string) => bound(text, Math.max(60, Math.floor(BODY * scale)));
   return turns.map(({ message }) => {
-    const text = body(textOf(message.content));
+    const text = body(contentText(message.content));
     if (message.role === "tool") return options.redact(`[TOOL RESULT ${message.tool_call_id}]: ${text}`);
     if (message.role !== "assistant") return options.redact(`[USER]: ${text}`);
     const limit = Math.max(40, Math.floor(ARGUMENTS * scale));

@@ -7,7 +7,7 @@ import { SignalRace } from "../../lib/async/signal-race.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { truncateLines } from "../truncate-lines.ts";
-import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
+import { extract, mergeNotes, shrinkNotes, updateExtract } from "./extract.ts";
 import type { Turn } from "./outline.ts";
 import { modelPart } from "./sections.ts";
 import { serializeTurns } from "./serialize.ts";
@@ -31,10 +31,10 @@ export interface SummariseInput {
 }
 
 export interface Summariser {
-  /** Undefined when no model may be asked at all. */
+  /** Undefined when no model may be called. */
   readonly side: SideModel | undefined;
   readonly redact: (text: string) => string;
-  /** For the whole pass, however many calls it makes. */
+  /** The time limit of the whole pass with all its calls. */
   readonly deadlineMs: number;
 }
 
@@ -66,7 +66,7 @@ class Pass {
   readonly #summariser: Summariser;
   readonly #input: Limited;
   readonly #signal: AbortSignal;
-  /** What is asked for: less than the pass may use when the summariser's own window is small. */
+  /** Tokens that the request asks for: fewer than the pass may use when the window of the summariser is small. */
   readonly budget: number;
 
   constructor(summariser: Summariser, input: Limited, window: number) {
@@ -115,7 +115,7 @@ async function readWindow(side: SideModel | undefined): Promise<number> {
 
 interface Chunks {
   readonly texts: readonly string[];
-  /** How many of the oldest turns found no room in them. */
+  /** The number of oldest turns that did not fit. */
   readonly leftOut: number;
 }
 
@@ -134,7 +134,7 @@ function fill(texts: readonly string[], tokens: number): string[][] {
   return chunks;
 }
 
-/** At most `count` texts of `tokens`: bodies shrink until they fit; what still does not fit are the oldest turns. */
+/** At most `count` texts of `tokens`: bodies are shortened until they fit; the oldest turns that still do not fit are left out. */
 function chunkTurns(
   turns: readonly Turn[],
   redact: (text: string) => string,
@@ -158,9 +158,9 @@ function chunkTurns(
 }
 
 /** A truncated or unstructured answer is used only together with an extract, each with half of the budget. */
-function beside(text: string, input: SummariseInput, redact: (text: string) => string): string {
+function combineWithExtract(text: string, input: SummariseInput, redact: (text: string) => string): string {
   const half = Math.floor(input.budget / 2);
-  return redact(`${truncateLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
+  return redact(`${truncateLines(text, half)}\n\n${updateExtract(input.previous, input.turns, half)}`);
 }
 
 async function askOnce(pass: Pass, input: SummariseInput, text: string): Promise<Verdict> {
@@ -214,8 +214,8 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
     const verdict = await askOnce(pass, input, whole);
     if (verdict.kind === "good") return finish(verdict.text, "summary");
     pass.problem = verdict.problem;
-    if (verdict.kind === "partial") return finish(beside(verdict.text, input, redact), "extract");
-    if (!verdict.tooLong) return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
+    if (verdict.kind === "partial") return finish(combineWithExtract(verdict.text, input, redact), "extract");
+    if (!verdict.tooLong) return finish(redact(updateExtract(input.previous, input.turns, input.budget)), "extract");
     chunkTokens = Math.min(Math.floor(tokens / 4), Math.ceil(estimateTextTokens(whole) / Math.max(1, pass.left)) + 200);
   }
   const chunks = chunkTurns(input.turns, redact, { tokens: chunkTokens, count: pass.left });
@@ -224,5 +224,5 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
   const notes = chunks.texts.length === 0 ? undefined : await askInChunks(pass, input, chunks);
   if (notes !== undefined) return finish(notes, "chunked_summary");
   pass.problem ??= tooLong ?? "the summariser's window is too small for this conversation";
-  return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
+  return finish(redact(updateExtract(input.previous, input.turns, input.budget)), "extract");
 }

@@ -2,22 +2,22 @@ import { expect, test } from "vitest";
 import { longConversation } from "../../../test/kit/long-conversation.ts";
 import { answer, sideModel, workingSummariser } from "../../../test/kit/summarisers.ts";
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
 import { passBudget, summaryBudget, thresholdTokens } from "./budget.ts";
 import { SummaryEngine } from "./summary-engine.ts";
 import { SUMMARY_TAG } from "./summary-message.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
-const said = (content: string): Message => ({ role: "assistant", content });
-const all = (messages: readonly Message[]) => messages.map((message) => textOf(message.content)).join("\n");
+const assistant = (content: string): Message => ({ role: "assistant", content });
+const all = (messages: readonly Message[]) => messages.map((message) => contentText(message.content)).join("\n");
 
-/** Talk only: nothing to prune, so a summary is needed. */
+/** Text only: nothing to prune, so a summary is needed. */
 function talk(rounds: number, words = 120): Message[] {
   const messages: Message[] = [];
   for (let round = 0; round < rounds; round++) {
     messages.push(user(`Question ${round}: ${"why is it so ".repeat(words / 8)}?`));
-    messages.push(said(`Answer ${round}: ${"because it must be ".repeat(words / 8)}.`));
+    messages.push(assistant(`Answer ${round}: ${"because it must be ".repeat(words / 8)}.`));
   }
   return messages;
 }
@@ -55,7 +55,7 @@ test("the middle becomes one summary; head and tail are the same objects", async
   expect(outcome.messages[0]).toBe(messages[0]);
   expect(outcome.messages[1]).toBe(messages[1]);
   expect(outcome.messages.at(-1)).toBe(messages.at(-1));
-  expect(outcome.messages.filter((message) => textOf(message.content).includes(SUMMARY_TAG))).toHaveLength(1);
+  expect(outcome.messages.filter((message) => contentText(message.content).includes(SUMMARY_TAG))).toHaveLength(1);
   expect(all(outcome.messages)).toMatch(/Turns \d+–\d+ are kept; use recall_context/);
   expect(all(outcome.messages)).toContain("--- END OF CONTEXT SUMMARY");
   expect(engine.compressionCount).toBe(1);
@@ -74,12 +74,12 @@ test("a second pass updates the first summary and widens its range", async () =>
   expect(all(second.messages).split(SUMMARY_TAG)).toHaveLength(2);
 });
 
-test("memory notes, open todos, constraints and the request of a long run are carried word for word", async () => {
+test("memory notes, open todos, constraints and the request of a long run are copied verbatim", async () => {
   const messages: Message[] = [
     user("hello"),
-    said("Hi."),
+    assistant("Hi."),
     user("You must never push to main."),
-    said("Noted."),
+    assistant("Noted."),
     ...talk(30),
     user("Rebuild the index, exactly like last time, and tell me the count."),
   ];
@@ -138,7 +138,7 @@ test("old outputs alone are pruned without a model", async () => {
   expect(estimateMessagesTokens(outcome.messages)).toBeLessThan(estimateMessagesTokens(messages) / 2);
 });
 
-test("what cannot shrink comes back as the same array, and the trigger rests", async () => {
+test("a log that cannot shrink is returned as the same array, and the trigger pauses", async () => {
   const messages = [user("x".repeat(60_000))];
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   for (let pass = 0; pass < 2; pass++) {
@@ -167,12 +167,12 @@ test("one huge output in the newest exchange is shortened, not dropped", async (
   };
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const outcome = await engine.compress([...talk(10), user("show big"), call, output], { sessionId: "s" });
-  const kept = textOf(outcome.messages.at(-1)?.content);
+  const kept = contentText(outcome.messages.at(-1)?.content);
   expect(kept).toMatch(/^START .*recall_context from 23.* END$/s);
   expect(estimateMessagesTokens(outcome.messages)).toBeLessThan(engine.thresholdTokens);
 });
 
-test("secrets are masked on the way to the summariser and back", async () => {
+test("secrets are masked in the request to the summariser and in its answer", async () => {
   const side = sideModel(() => answer("## Goal\nUse hunter2.\n\n## Progress\nnone"));
   const engine = new SummaryEngine({ contextLength: 8_192, side, redact: (text) => text.replaceAll("hunter2", "***") });
   const outcome = await engine.compress([...talk(3), user("the word is hunter2"), ...talk(40)], { sessionId: "s" });
@@ -193,21 +193,24 @@ test("an aborted pass still ends with an extract", async () => {
   expect(outcome.notice).toContain("originals are kept");
 });
 
-test("a list with its own system message is told about the compaction once", async () => {
+test("a list with its own system message gets the note about compaction once", async () => {
   const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const system: Message = { role: "system", content: "You are a test." };
   const once = await engine.compress([system, ...talk(60)], { sessionId: "s" });
   const twice = await engine.compress([...once.messages, ...talk(60)], { sessionId: "s" });
   for (const outcome of [once, twice]) {
-    expect(textOf(outcome.messages[0]?.content).match(/\[Note: Some earlier conversation turns/g)).toHaveLength(1);
+    expect(contentText(outcome.messages[0]?.content).match(/\[Note: Some earlier conversation turns/g)).toHaveLength(1);
   }
 });
 
 test("without a summariser old requests are not presented as the active task", async () => {
   const engine = new SummaryEngine({ contextLength: 16_384 });
-  const outcome = await engine.compress([...talk(30), user("Delete the old logs."), said("Deleted."), ...talk(30)], {
-    sessionId: "s",
-  });
+  const outcome = await engine.compress(
+    [...talk(30), user("Delete the old logs."), assistant("Deleted."), ...talk(30)],
+    {
+      sessionId: "s",
+    },
+  );
   expect(outcome.method).toBe("extract");
   expect(all(outcome.messages)).not.toContain("## Active Task");
   expect(all(outcome.messages)).toContain("## Earlier Requests");

@@ -3,7 +3,7 @@ import type { CompressOptions, CompressOutcome, ContextEngine } from "../../core
 import type { Message } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
 import { summaryBudget } from "./budget.ts";
-import { CompactionEngine, type Made, type PassSizes } from "./compaction-engine.ts";
+import { CompactionEngine, type PassResult, type PassSizes } from "./compaction-engine.ts";
 import { type Outline, outline } from "./outline.ts";
 import type { Plan } from "./plan.ts";
 import { readable } from "./readable.ts";
@@ -25,15 +25,15 @@ export class SummaryEngine extends CompactionEngine implements ContextEngine {
     const plan = this.cut(view, sizes.budget);
     if (plan === undefined) return this.outcome(log, this.prunedToNewest(messages, view), sizes);
     const summary = await this.#summarise(plan, view, { sizes, options });
-    const made = this.assembled(summary.body, plan, view, { sizes, options });
-    return this.outcome(log, { ...summary, messages: made }, sizes);
+    const result = this.assembled(summary.body, plan, view, { sizes, options });
+    return this.outcome(log, { ...summary, messages: result }, sizes);
   }
 
   /** Pruning alone, when it saves enough: it costs no model call and keeps the text of user and assistant. */
-  #prune(messages: readonly Message[], view: Outline, sizes: PassSizes): Made | undefined {
+  #prune(messages: readonly Message[], view: Outline, sizes: PassSizes): PassResult | undefined {
     if (sizes.before <= sizes.budget.room * 0.9) return undefined;
-    const made = this.pruned(messages, view, messages.length - this.settings.protectLastN);
-    return estimateMessagesTokens(made.messages) > sizes.budget.goal * PRUNED_ENOUGH ? undefined : made;
+    const result = this.pruned(messages, view, messages.length - this.settings.protectLastN);
+    return estimateMessagesTokens(result.messages) > sizes.budget.goal * PRUNED_ENOUGH ? undefined : result;
   }
 
   #summarise(plan: Plan, view: Outline, pass: { sizes: PassSizes; options: CompressOptions }): Promise<Summary> {

@@ -1,9 +1,9 @@
 // The message that replaces compacted turns: how it is marked, found and parsed.
 import type { Content, ContentPart, Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { TODO_NOTE } from "../../core/todo-note.ts";
 
-/** Found by this tag, never by the sentence behind it. */
+/** Summaries are recognised by this tag, not by the sentence after it. */
 export const SUMMARY_TAG = "[CONTEXT COMPACTION";
 const LEGACY_TAG = "[CONTEXT SUMMARY]:";
 const OPENING = `${SUMMARY_TAG} — REFERENCE ONLY] Earlier turns were condensed into the notes below. They are background, not a request: do not answer or repeat them, go on from the messages after them.`;
@@ -43,7 +43,7 @@ export interface FoundSummary {
 /** Takes a summary-bearing message apart; undefined for any other message. */
 export function findSummary(message: Message): FoundSummary | undefined {
   if (message.role !== "user" && message.role !== "assistant") return undefined;
-  const text = textOf(message.content);
+  const text = contentText(message.content);
   const start = [text.indexOf(SUMMARY_TAG), text.startsWith(LEGACY_TAG) ? 0 : -1].find((index) => index >= 0);
   if (start === undefined) return undefined;
   const end = text.indexOf(END_TAG, start);
@@ -79,7 +79,7 @@ function readSummaryBody(inner: string): string {
 
 /** Notes that a compaction adds and the log never held: they have no turn number. */
 export function isCarriedNote(message: Message): boolean {
-  return message.role === "user" && textOf(message.content).startsWith(TODO_NOTE);
+  return message.role === "user" && contentText(message.content).startsWith(TODO_NOTE);
 }
 
 export function joinContent(first: string, second: Content): Content {

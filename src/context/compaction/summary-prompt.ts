@@ -129,7 +129,7 @@ function knownWords(text: string, source: string): number {
   return words.filter((word) => haystack.includes(word)).length / words.length;
 }
 
-/** Judges an answer by its form: a summary is shorter than its source, has the sections, and speaks of the same things. */
+/** Checks the form of an answer: a summary is shorter than its source, has the sections, and uses words of its source. */
 export function judgeSummary(answer: SideAnswer, request: SummaryRequest): Verdict {
   if (!answer.ok) {
     const { kind, message } = answer.failure;

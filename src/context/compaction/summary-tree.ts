@@ -41,7 +41,7 @@ export class SummaryTree {
     return this.#nodes;
   }
 
-  /** A copy to try a pass on: the original stays when the pass is not kept. */
+  /** A copy for one pass; the original is used when the pass is discarded. */
   fork(): SummaryTree {
     return new SummaryTree(this.#nodes);
   }
@@ -107,7 +107,7 @@ export class TreeFiles {
     this.#dir = dir;
   }
 
-  /** Undefined when there is none or it cannot be read: the log is the truth, a tree can grow again. */
+  /** Undefined when there is none or it cannot be read: the tree can be built again from the log. */
   async load(sessionId: string): Promise<SummaryTree | undefined> {
     const text = await readFile(this.#path(sessionId), "utf8").catch(() => "");
     const value = parseJson(text) as { nodes?: unknown } | null | undefined;

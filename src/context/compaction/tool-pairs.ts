@@ -1,4 +1,4 @@
-// Keeps calls and results together after a cut: orphans go, missing results get a stub. Other messages stay the same objects.
+// Keeps calls and results together after a cut: orphans are removed, missing results get a stub. Other messages stay the same objects.
 import type { Message, ToolCall } from "../../core/message.ts";
 import { MISSING_RESULT } from "../../core/projection.ts";
 

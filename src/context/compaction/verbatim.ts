@@ -1,6 +1,6 @@
 // What a compaction copies verbatim, independent of the summariser: request, constraints, open todos, memory notes.
 import type { Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { truncateLines } from "../truncate-lines.ts";
@@ -17,7 +17,7 @@ interface Todo {
 
 function todosIn(message: Message): readonly Todo[] | undefined {
   if (message.role !== "tool") return undefined;
-  const text = textOf(message.content);
+  const text = contentText(message.content);
   if (!text.includes('"todos"')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -44,7 +44,7 @@ function constraintLines(turns: readonly Turn[]): string[] {
   const lines: string[] = [];
   for (const { message } of turns) {
     if (message.role !== "user") continue;
-    for (const sentence of sentences(textOf(message.content)))
+    for (const sentence of sentences(contentText(message.content)))
       if (isConstraint(sentence)) lines.push(`- "${sentence}"`);
   }
   return lines;
@@ -59,7 +59,7 @@ interface VerbatimInput {
   readonly tokens: number;
 }
 
-/** Newest first while they fit: what the user laid down last counts most. */
+/** Newest first while they fit: later constraints of the user take precedence. */
 function newestLines(lines: readonly string[], tokens: number): string {
   const kept: string[] = [];
   let used = 0;
@@ -75,7 +75,7 @@ function newestLines(lines: readonly string[], tokens: number): string {
 function verbatimSections(input: VerbatimInput): Section[] {
   const { previous, tokens } = input;
   const request =
-    input.firstUser === undefined ? sectionText(previous, VERBATIM.request) : textOf(input.firstUser.content);
+    input.firstUser === undefined ? sectionText(previous, VERBATIM.request) : contentText(input.firstUser.content);
   const words = [...sectionText(previous, VERBATIM.words).split("\n"), ...constraintLines(input.middle)];
   const todos = openTodos(input.middle) ?? sectionText(previous, VERBATIM.todos);
   const memory = input.carry.trim() || sectionText(previous, VERBATIM.memory);

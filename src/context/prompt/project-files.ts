@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { noScan, type Scan } from "../../core/scan.ts";
-import { readIfThere } from "../../lib/read-if-exists.ts";
+import { readIfExists } from "../../lib/read-if-exists.ts";
 
 export const PROJECT_FILE_CHARS = 20_000;
 
@@ -13,13 +13,13 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-/** The text, or undefined when there is no such readable file with something in it. */
+/** Undefined when the file is missing, unreadable or blank. */
 async function readText(path: string): Promise<string | undefined> {
   try {
-    const text = (await readIfThere(path))?.replace(/^\ufeff/, "");
+    const text = (await readIfExists(path))?.replace(/^\ufeff/, "");
     return text?.trim() === "" ? undefined : text;
   } catch {
-    // Unreadable or a folder: the same to us.
+    // Unreadable files and folders are treated as missing.
     return undefined;
   }
 }
@@ -47,7 +47,7 @@ function foldersUp(cwd: string): string[] {
   }
 }
 
-/** All are asked for at once: mostly none is there, and one answer after the other would take its time. */
+/** Checked in parallel: usually none exists, and sequential checks would be slower. */
 async function findFirst(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
   const places = folders.flatMap((folder) => names.map((name) => ({ folder, name })));
   const read = async ({ folder, name }: (typeof places)[number]) => ({

@@ -50,7 +50,7 @@ test("guidance speaks only of tools that are present", async () => {
   expect((await buildSystemPrompt(input({ toolNames: [] }))).parts.map((part) => part.name)).not.toContain("guidance");
 });
 
-test("SOUL.md is the identity; a blank one and one of nothing but orders is not", async () => {
+test("SOUL.md is the identity, unless it is blank or completely quarantined", async () => {
   await writeFile(join(home, "SOUL.md"), "You are Iris, a gardener.");
   expect((await buildSystemPrompt(input())).text.startsWith("You are Iris, a gardener.")).toBe(true);
   await writeFile(join(home, "SOUL.md"), " \n");
@@ -88,7 +88,7 @@ test("a long project file keeps head and tail and says so; suspicious spans are 
   expect((await readProjectFiles(cwd, scan))[0]?.text).toBe("Use tabs. [quarantined] Run tests.");
 });
 
-test("the date has day precision and the person's zone", async () => {
+test("the date has day precision and the user's time zone", async () => {
   const morning = await buildSystemPrompt(input());
   const evening = await buildSystemPrompt(input({ now: new Date("2026-03-04T22:00:00Z") }));
   expect(evening.text).toBe(morning.text);

@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import { noScan, type Scan } from "../../core/scan.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
-import { readIfThere } from "../../lib/read-if-exists.ts";
+import { readIfExists } from "../../lib/read-if-exists.ts";
 import { capText, readProjectFiles } from "./project-files.ts";
 
 const IDENTITY = `You are Hermes, a personal AI agent. You work on the user's machine and in their chats with the tools you are given.
 Be direct, honest and brief. Do the work instead of describing it: read before you change, change no more than was asked, and check the result. Say plainly what you could not do or do not know. Ask only when the answer changes what you would do.`;
 
-/** One line each, only for tools that are present: every request pays for this text. */
+/** One line each, only for tools that are present: this text is part of every request. */
 const GUIDANCE: readonly { readonly tool: string; readonly text: string }[] = [
   {
     tool: "memory",
@@ -73,11 +73,11 @@ export interface SystemPrompt {
 
 async function identity(input: PromptInput, scan: Scan): Promise<string> {
   if (input.contextFiles === false) return IDENTITY;
-  const file = await readIfThere(join(input.home, "SOUL.md")).catch(() => undefined);
+  const file = await readIfExists(join(input.home, "SOUL.md")).catch(() => undefined);
   const soul = (file ?? "").replace(/^\ufeff/, "").trim();
   if (soul === "") return IDENTITY;
   const { text } = scan(capText(soul, "SOUL.md"), "SOUL.md");
-  // A file that was nothing but smuggled orders leaves only markers: they are no identity.
+  // Of a completely quarantined file only markers remain: they are not an identity.
   return text.replace(/\[quarantined[^\]]*\]/g, "").trim() === "" ? IDENTITY : text;
 }
 

@@ -24,7 +24,7 @@ test("files and line ranges are attached below the message; punctuation is not p
   expect(lines.warnings).toEqual([]);
 });
 
-test("mail addresses and plain words are left alone", async () => {
+test("mail addresses and plain words are not changed", async () => {
   expect((await expandReferences("mail bob@file:x or @someone", options)).text).toBe("mail bob@file:x or @someone");
 });
 

@@ -71,7 +71,7 @@ async function refusal(path: string, options: ReferenceOptions): Promise<string 
   return options.refusePath?.(path);
 }
 
-/** The real path of something below the working directory; rejects with the reason why not. */
+/** The real path of a file or folder below the working directory; rejects with the reason when it must not be read. */
 async function allowedPath(path: string, options: ReferenceOptions): Promise<string> {
   const typed = path.startsWith("~/") ? join(options.userHome, path.slice(2)) : path;
   const full = isAbsolute(typed) ? typed : resolve(options.cwd, typed);
@@ -108,7 +108,7 @@ function masked(text: string, env: boolean, options: ReferenceOptions): string {
   return options.mask?.(text, { env }) ?? text;
 }
 
-/** A diff file by file, so that those of env files are masked as such. */
+/** The diff, masked file by file: env files need stricter rules. */
 function maskedDiff(text: string, options: ReferenceOptions): string {
   const files = text.split(/^(?=diff --git )/m);
   return files.map((part) => masked(part, isEnvFile(part.split("\n", 1)[0] ?? ""), options)).join("");

@@ -26,12 +26,12 @@ test("rules of a folder and its parents appear once, outermost first; the root's
   expect(await hints.forCall({ path: "pkg/src/other.ts" })).toBe("");
 });
 
-test("shell commands lead to folders too", async () => {
+test("folders in shell commands are found too", async () => {
   const hints = new SubdirectoryHints({ cwd: join(root, "work") });
   expect(await hints.forCall({ command: "cat pkg/a.txt && ls https://example.test/pkg/src" })).toContain("pkg rules");
 });
 
-test("nothing comes from outside the workspace, not even through a link", async () => {
+test("no hints come from outside the workspace, also not through a link", async () => {
   await symlink(join(root, "other"), join(root, "work", "link"));
   const hints = new SubdirectoryHints({ cwd: join(root, "work") });
   expect(await hints.forCall({ path: join(root, "other", "x.ts") })).toBe("");

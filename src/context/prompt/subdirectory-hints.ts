@@ -1,4 +1,4 @@
-// Project instructions of folders that the agent comes to later: shown once, with the result of the tool that led there.
+// Project instructions of folders that the agent uses later: shown once, with the result of the tool call that names the folder.
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve, sep } from "node:path";
 import { noScan, type Scan } from "../../core/scan.ts";
@@ -39,7 +39,7 @@ export class SubdirectoryHints {
     const root = await realpath(this.#options.cwd).catch(() => resolve(this.#options.cwd));
     const hints: string[] = [];
     for (const path of pathsIn(args)) {
-      for (const folder of await this.#foldersOf(path, root)) {
+      for (const folder of await this.#listFolders(path, root)) {
         const hint = await this.#readHint(folder);
         if (hint !== undefined) hints.push(hint);
       }
@@ -48,7 +48,7 @@ export class SubdirectoryHints {
   }
 
   /** The folder of a path and its parents below the root, outermost first; a link that leads out of the root has none. */
-  async #foldersOf(path: string, root: string): Promise<string[]> {
+  async #listFolders(path: string, root: string): Promise<string[]> {
     const full = isAbsolute(path) ? path : resolve(this.#options.cwd, path);
     const start = extname(basename(full)) === "" ? full : dirname(full);
     const real = await realpath(start).catch(() => realpath(dirname(start)).catch(() => undefined));

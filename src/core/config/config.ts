@@ -1,4 +1,4 @@
-// The configuration schema: every key with type, default, meaning and allowed values, in chapters.
+// The configuration schema: every key with type, default, meaning and allowed values.
 import { agentKeys } from "./agent.ts";
 import { auxiliaryKeys } from "./auxiliary.ts";
 import { displayKeys } from "./display.ts";
@@ -40,7 +40,7 @@ export interface FoundNode {
   readonly node: Node | undefined;
   /** True when a key of any name is allowed here. */
   readonly free: boolean;
-  /** When the path does not exist: how many of its keys do, and what the next one could have been. */
+  /** For a path that does not exist: the number of leading keys that exist, and a suggestion for the next one. */
   readonly depth: number;
   readonly known: readonly string[];
 }

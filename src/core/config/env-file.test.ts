@@ -48,7 +48,7 @@ describe("parseEnvFile", () => {
     expect(decodeEnvFile(new TextEncoder().encode("A=é"))).toBe("A=é");
   });
 
-  it("never throws, whatever the bytes are", () => {
+  it("never throws, for any bytes", () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => parseEnvFile(decodeEnvFile(bytes)) instanceof Map));
   });
 });

@@ -118,7 +118,7 @@ function lineName(line: string): string {
   return (line.split("=", 1)[0] ?? "").trim().replace(/^export\s+/, "");
 }
 
-function explode(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
   if (lines.at(-1) === "") lines.pop();
   return lines.flatMap((line) => (line.trimStart().startsWith("#") ? [line] : splitJoinedPairs(line)));
@@ -126,19 +126,19 @@ function explode(text: string): string[] {
 
 /** The file's text with NAME set: the last line of that name is replaced and the others are removed; a new name is appended. */
 export function withEnvValue(text: string, name: string, value: string): string {
-  const lines = explode(text);
+  const lines = splitLines(text);
   const at = lines.findLastIndex((line) => lineName(line) === name);
   const pair = `${name}=${quoteForFile(name, value)}`;
   if (at < 0) lines.push(pair);
   else lines[at] = pair;
-  const kept = lines.filter((line, index) => index === at || at < 0 || lineName(line) !== name);
-  return `${kept.join("\n")}\n`;
+  const remaining = lines.filter((line, index) => index === at || at < 0 || lineName(line) !== name);
+  return `${remaining.join("\n")}\n`;
 }
 
 /** The file's text without NAME; unchanged when it was not there. */
 export function withoutEnvValue(text: string, name: string): string {
-  const lines = explode(text);
-  const kept = lines.filter((line) => lineName(line) !== name);
-  if (kept.length === lines.length) return text;
-  return kept.length === 0 ? "" : `${kept.join("\n")}\n`;
+  const lines = splitLines(text);
+  const remaining = lines.filter((line) => lineName(line) !== name);
+  if (remaining.length === lines.length) return text;
+  return remaining.length === 0 ? "" : `${remaining.join("\n")}\n`;
 }

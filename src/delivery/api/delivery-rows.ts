@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
 import type { NewOutgoing } from "../../core/mailbox.ts";
-import { mediaKindOf } from "../../core/outgoing-media.ts";
+import { detectMediaKind } from "../../core/outgoing-media.ts";
 import type { Platform } from "../../core/platform.ts";
 import { splitText } from "../../core/split-text.ts";
 
@@ -28,7 +28,7 @@ export function deliveryRows(platform: Platform, target: DeliveryTarget, message
     ...message.media.map((path, index): NewOutgoing => {
       const payload = {
         type: "file",
-        kind: mediaKindOf(path, message.mediaOptions),
+        kind: detectMediaKind(path, message.mediaOptions),
         path,
         name: basename(path),
       } as const;

@@ -1,7 +1,7 @@
 // /background: runs a task in a separate conversation. Its result is sent to the chat as a message with a header.
 import { randomBytes } from "node:crypto";
 import type { AgentEvent } from "../../core/event.ts";
-import { type Human, presenceOf } from "../../core/human.ts";
+import { copyPresence, type Human } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination } from "../../core/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -159,7 +159,7 @@ export class Background implements BackgroundTasks {
   #taskHuman(task: Task): Human {
     const human = () => this.#human(task.row);
     return {
-      ...presenceOf(human()),
+      ...copyPresence(human()),
       approve: (request, signal) => this.#asking(task, human().approve(request, signal)),
       clarify: (request, signal) => this.#asking(task, human().clarify(request, signal)),
       secret: (prompt, signal) => human().secret(prompt, signal),

@@ -1,7 +1,7 @@
 // One session of one chat: handles messages in order, one turn at a time, and those that arrive during a turn.
 
 import { UserError } from "../../core/failure.ts";
-import { type Human, nobody } from "../../core/human.ts";
+import { absentHuman, type Human } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import { mirror } from "../../delivery/api/mirror.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -318,7 +318,7 @@ export class ChatSession {
       {
         key: this.key,
         // Programs cannot answer questions.
-        human: queued.row.event.source.chatKind === "webhook" ? nobody : this.#human(queued.row),
+        human: queued.row.event.source.chatKind === "webhook" ? absentHuman : this.#human(queued.row),
         overrides: this.#commandRunner.overrides,
         signal: controller.signal,
         superseded: () => running.superseded,

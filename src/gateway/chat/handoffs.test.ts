@@ -11,12 +11,12 @@ import {
 } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 import type { CommandContext } from "../../core/command.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 
 afterEach(closeGateways);
 
 async function talkInTerminal(w: GatewayFixture) {
-  const opened = await w.opened.app.openConversation({ human: nobody, source: "cli" });
+  const opened = await w.opened.app.openConversation({ human: absentHuman, source: "cli" });
   for await (const _ of opened.conversation.send("remember the number 417", { signal: new AbortController().signal }));
   const command = (await w.opened.app.commands()).find(({ name }) => name === "handoff");
   const { store, handoffs } = w.opened.app;

@@ -1,7 +1,7 @@
 // After a crash: finds out how far the turn of a message got.
 
 import type { InboxRow, Mailbox } from "../../core/mailbox.ts";
-import { type Content, textOf } from "../../core/message.ts";
+import { type Content, contentText } from "../../core/message.ts";
 import type { MessageRow, SessionIndex, SessionLog } from "../../core/session.ts";
 import { isMirrored } from "../../delivery/api/mirror.ts";
 
@@ -33,7 +33,7 @@ export async function recover(store: SessionLog & SessionIndex, row: InboxRow): 
   if (!since.some((each) => each.role === "user")) return { state: "new" };
   const last = since.at(-1);
   if (!last || !isFinal(last)) return { state: "begun", sessionId: tip };
-  const text = typeof last.content === "string" ? last.content : textOf(last.content as Content);
+  const text = typeof last.content === "string" ? last.content : contentText(last.content as Content);
   return { state: "answered", text, sessionId: tip };
 }
 

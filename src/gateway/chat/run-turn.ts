@@ -4,7 +4,7 @@ import type { OpenedConversation } from "../../core/conversation.ts";
 import type { AgentEvent } from "../../core/event.ts";
 import { UserError } from "../../core/failure.ts";
 import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
-import { type AssistantMessage, textOf } from "../../core/message.ts";
+import { type AssistantMessage, contentText } from "../../core/message.ts";
 import type { Destination, Platform } from "../../core/platform.ts";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -313,7 +313,7 @@ export class Turn {
       this.#contextTokens = event.contextTokens;
       index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
     } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
-      const text = textOf(event.message.content ?? "").trim();
+      const text = contentText(event.message.content ?? "").trim();
       const isSilent = this.#queued.row.event.deliverTo === null;
       if (text === "" || isSilent || !opened.app.config.display.interim_assistant_messages) return;
       const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: await live.takeStream() });

@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { OpenedGateway } from "../../app/open-gateway.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { DeliveryTarget } from "../../core/job.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -52,7 +52,7 @@ export class Gateway {
   readonly directory: Directory;
   readonly #background = new Background(
     () => this.#context(),
-    (row) => this.#chat(sessionKey(row.event.source, this.#context().keyRules))?.backgroundHuman(row) ?? nobody,
+    (row) => this.#chat(sessionKey(row.event.source, this.#context().keyRules))?.backgroundHuman(row) ?? absentHuman,
   );
   readonly #processes = new ProcessNotifier(
     () => this.#context(),

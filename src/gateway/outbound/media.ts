@@ -1,6 +1,6 @@
 // Files of an answer: `MEDIA:` markers are removed from the text and become attachments.
 import { basename } from "node:path";
-import { mediaKindOf, takeMarkers } from "../../core/outgoing-media.ts";
+import { detectMediaKind, takeMarkers } from "../../core/outgoing-media.ts";
 import type { MediaKind } from "../../core/platform.ts";
 import { sendableFile } from "../../delivery/api/sendable-file.ts";
 
@@ -20,7 +20,7 @@ export function extractMedia(text: string): ExtractedMedia {
   const { text: words, paths, options } = takeMarkers(text, sendableFile);
   return {
     text: words,
-    files: paths.map((path) => ({ kind: mediaKindOf(path, options), path, name: basename(path) })),
+    files: paths.map((path) => ({ kind: detectMediaKind(path, options), path, name: basename(path) })),
   };
 }
 

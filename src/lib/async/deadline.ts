@@ -1,6 +1,6 @@
 // A time limit that can be paused, for example while a user is being asked.
 
-/** Timers cannot count further; a longer deadline never passes. */
+/** The longest delay of a timer; a longer deadline never passes. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export class Deadline {

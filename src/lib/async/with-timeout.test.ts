@@ -16,7 +16,7 @@ test("late work is replaced, or becomes an error", async () => {
   await expect(withTimeout(never, 1, fail)).rejects.toThrow("too late");
 });
 
-test("settlesWithin does not care how the work ended", async () => {
+test("settlesWithin is true for fulfilled and for rejected work", async () => {
   expect(await settlesWithin(Promise.reject(new Error("broken")), 60_000)).toBe(true);
   expect(await settlesWithin(never, 1)).toBe(false);
 });

@@ -27,7 +27,7 @@ const TABLE_PARTS = new Set(["tr", "tbody", "thead", "tfoot"]);
 /** Elements with more letters than this are not clutter. */
 const CLUTTER_CHARS = 600;
 /** Letters that a `main` element needs to be used. */
-const ENOUGH = 200;
+const MIN_MAIN_LETTERS = 200;
 
 /** True for text that a browser would not show: it may be meant for models only, to mislead them. */
 function isInvisible(node: HtmlElement): boolean {
@@ -118,7 +118,7 @@ export function mainContent(root: HtmlElement): HtmlElement {
   const all = whole.text - whole.linked;
   const named = [...weights.keys()].filter(isContent);
   const mains = named.filter((node) => node.name !== "article");
-  const main = mains.find((node) => prose(node) >= Math.min(ENOUGH, all / 4));
+  const main = mains.find((node) => prose(node) >= Math.min(MIN_MAIN_LETTERS, all / 4));
   if (main && prose(main) >= all / 4) return main;
   const articles = named.filter((node) => node.name === "article");
   const article = articles.find((node) => prose(node) >= all / 2);

@@ -147,7 +147,7 @@ describe("the main part of a page", () => {
     expect((await md(page(body))).match(/## Post \d/g)).toEqual(["## Post 1", "## Post 2", "## Post 3"]);
   });
 
-  it("is the whole page when nothing can be told apart", async () => {
+  it("is the whole page when no part stands out", async () => {
     expect(await md("<div>just <span>some</span> words</div>")).toBe("just some words");
   });
 

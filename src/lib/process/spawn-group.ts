@@ -1,4 +1,4 @@
-// Child processes in their own process group, which end with this program however it ends.
+// Child processes in their own process group, which are killed when this program ends, also after a crash.
 import { type ChildProcess, spawn } from "node:child_process";
 
 const KILL_AFTER_MS = 1_000;

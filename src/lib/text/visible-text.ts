@@ -4,7 +4,7 @@
  * Control characters, format characters (bidi, zero width, tags), line and paragraph separators, lone surrogates and
  * everything else that is invisible. Line feed and tab are kept.
  */
-const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const INVISIBLE_CHARACTERS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Characters that a terminal interprets: C0 and C1 control characters and DEL. */
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
@@ -22,7 +22,7 @@ function escaped(char: string): string {
  * depends on. Line feeds, tabs and backslashes stay.
  */
 export function showControlCharacters(text: string): string {
-  return text.replace(UNSEEN, escaped);
+  return text.replace(INVISIBLE_CHARACTERS, escaped);
 }
 
 /**

@@ -1,5 +1,5 @@
 // The `Human` of a request that must be answered at once: denies every question and records it for the client.
-import { type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
+import { type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
 
 const MAX_SHOWN = 200;
@@ -8,12 +8,12 @@ const MAX_SHOWN = 200;
 export class AbsentHuman implements Human {
   readonly present = false;
   readonly absence = "this kind of request cannot ask for approval; send it to POST /v1/runs to be asked";
-  readonly approve = nobody.approve;
-  readonly clarify = nobody.clarify;
-  readonly secret = nobody.secret;
+  readonly approve = absentHuman.approve;
+  readonly clarify = absentHuman.clarify;
+  readonly secret = absentHuman.secret;
   readonly #denied: ApprovalRequest[] = [];
 
-  unasked(request: ApprovalRequest): void {
+  onDenied(request: ApprovalRequest): void {
     if (!this.#denied.some(({ intent }) => intent === request.intent)) this.#denied.push(request);
   }
 

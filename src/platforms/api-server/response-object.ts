@@ -1,6 +1,6 @@
 // Builds the objects of the Responses API from a turn.
 import type { JsonObject, Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { newId } from "./api-context.ts";
 import { isShown, responsesUsage, type TurnResult } from "./turn.ts";
 
@@ -31,7 +31,7 @@ function cut(text: string, limit: number): string {
 
 /** Items of one stored message: a text, calls, or the result of a call. */
 export function toItems(message: Message): JsonObject[] {
-  const text = textOf(message.content);
+  const text = contentText(message.content);
   if (message.role === "tool") {
     if (!isShown(message.tool_name)) return [];
     const output = cut(text, MAX_OUTPUT);

@@ -42,7 +42,7 @@ function findPrevious(
   const named = isRecord(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
   if (id !== undefined && named !== undefined)
     throw invalid("invalid_request", "give previous_response_id or conversation, not both", "conversation");
-  const known = id ?? (named === undefined ? undefined : (api.responses.newestOf(named) ?? undefined));
+  const known = id ?? (named === undefined ? undefined : (api.responses.findNewest(named) ?? undefined));
   if (known === undefined) return { stored: null, conversation: named };
   const stored = api.responses.get(known);
   if (!stored && id !== undefined)

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
-import { type Content, type Message, textOf } from "../../core/message.ts";
+import { type Content, contentText, type Message } from "../../core/message.ts";
 import type { StoredThread } from "../../core/response-store.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
@@ -35,7 +35,7 @@ export interface OpenedSession {
 /** A hash of the conversation as the client sees it; tool calls do not change it. */
 export function fingerprint(instructions: string, messages: readonly Message[], userId: string | undefined): string {
   const hash = createHash("sha256").update(JSON.stringify([userId ?? "", instructions.trim()]));
-  for (const message of messages) hash.update(JSON.stringify([message.role, textOf(message.content).trim()]));
+  for (const message of messages) hash.update(JSON.stringify([message.role, contentText(message.content).trim()]));
   return hash.digest("hex");
 }
 
@@ -59,7 +59,7 @@ interface SessionPlan {
 /** An id derived from the instructions and the first user message. */
 function firstId(options: SessionOptions): string {
   const first = [...options.client.history, userMessage(options.client.input)].find(({ role }) => role === "user");
-  const text = `${options.client.instructions}\n${textOf(first?.content)}`;
+  const text = `${options.client.instructions}\n${contentText(first?.content)}`;
   return `${options.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 

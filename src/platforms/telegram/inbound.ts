@@ -70,7 +70,7 @@ function readAttachments(message: Message): Attachment[] {
   return found;
 }
 
-function textOf(message: Message): string {
+function contentText(message: Message): string {
   const text = message.text ?? message.caption ?? "";
   if (message.location) {
     const { latitude, longitude } = message.location;
@@ -120,7 +120,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
   const from = message.from;
   if (from?.id === bot.id) return null;
   const attachments = readAttachments(message);
-  const text = withoutName(textOf(message), bot);
+  const text = withoutName(contentText(message), bot);
   if (text === "" && attachments.length === 0) return null;
   const reply = message.reply_to_message;
   const quoted = message.quote?.text ?? reply?.text ?? reply?.caption;

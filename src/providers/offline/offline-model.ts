@@ -1,6 +1,6 @@
 // The offline model: answers a request with text or tool calls. Deterministic, without key and network.
 import type { JsonObject, Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
 import { extractSentences } from "./extract.ts";
 import { parseSteps, type Step } from "./intent.ts";
@@ -15,7 +15,7 @@ export type OfflineAnswer =
 
 /** The message of the user without the notes that the program adds to it. */
 function ownWords(message: Message | undefined): string {
-  return textOf(message?.content)
+  return contentText(message?.content)
     .replace(/<memory-context>[\s\S]*?<\/memory-context>/gi, "")
     .replace(/^--- Attached Context ---[\s\S]*$/m, "")
     .replace(/^\[System note:[^\n]*\]$/gm, "")
@@ -40,7 +40,7 @@ function collectResults(messages: readonly Message[]): Map<string, string> {
       for (const call of message.tool_calls ?? [])
         keys.set(call.id, `${call.function.name} ${call.function.arguments}`);
     if (message.role !== "tool") continue;
-    const text = textOf(message.content);
+    const text = contentText(message.content);
     const key = keys.get(message.tool_call_id) ?? "";
     const repeated = message.tool_name === "read_file" && /"content_returned":false|"already_read":true/.test(text);
     if (!repeated) pages.set(key, text);
@@ -87,7 +87,7 @@ function said(finished: readonly Finished[], extra = ""): OfflineAnswer {
 
 function conversationSummary(messages: readonly Message[]): string {
   const asked = messages.filter((message) => message.role === "user").map(ownWords);
-  const points = extractSentences(messages.map((message) => textOf(message.content)).join("\n"), 5, 1_200);
+  const points = extractSentences(messages.map((message) => contentText(message.content)).join("\n"), 5, 1_200);
   return `You asked ${asked.length} ${asked.length === 1 ? "thing" : "things"}. The main points, by extraction:\n${points.map((point) => `- ${point}`).join("\n")}`;
 }
 
@@ -98,7 +98,7 @@ const CONVERSATION_SUMMARY =
 export function answerOffline(request: ModelRequest): OfflineAnswer {
   const { messages, tools, purpose } = request;
   if (purpose !== "turn" && purpose !== "wrap_up") {
-    const prompt = messages.map((message) => textOf(message.content)).join("\n\n");
+    const prompt = messages.map((message) => contentText(message.content)).join("\n\n");
     return { type: "text", text: sideAnswer(purpose, prompt) };
   }
   const start = messages.findLastIndex((message) => message.role === "user");

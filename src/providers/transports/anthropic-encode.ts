@@ -2,7 +2,7 @@
 
 import type { MessageCreateParams } from "@anthropic-ai/sdk/resources/messages";
 import type { AssistantMessage, Content, ContentPart, JsonObject, Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { wellFormed } from "../../core/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
@@ -73,7 +73,7 @@ function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: Wi
   const calls = message.tool_calls ?? [];
   ids.open(calls);
   const result = thinking(message, call);
-  const text = wellFormed(textOf(message.content)).trimEnd();
+  const text = wellFormed(contentText(message.content)).trimEnd();
   if (text.trim() !== "") result.push({ type: "text", text });
   for (const item of calls)
     result.push({

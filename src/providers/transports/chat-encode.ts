@@ -2,7 +2,7 @@
 
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, ToolMessage } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/provider.ts";
 import { wellFormed } from "../../core/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
@@ -63,7 +63,7 @@ function replayed(message: AssistantMessage, call: TransportCall): MutableJson {
 
 function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds): MutableJson {
   const calls = message.tool_calls ?? [];
-  const text = wellFormed(textOf(message.content)).trimEnd();
+  const text = wellFormed(contentText(message.content)).trimEnd();
   ids.open(calls);
   const row: MutableJson = { role: "assistant" };
   if (text.trim() !== "") row.content = call.quirks.contentAsParts ? [{ type: "text", text }] : text;
@@ -82,7 +82,7 @@ function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds)
 /** The text of a tool result; its images are added to `images`, because only user messages can have images. */
 function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, images: ContentPart[]): MutableJson {
   const content = sendable(message.content, call);
-  let text = textOf(content);
+  let text = contentText(content);
   if (Array.isArray(content)) {
     const seen = (content as readonly ContentPart[]).filter((part) => part.type === "image_url");
     images.push(...seen);

@@ -2,7 +2,7 @@
 
 import type { ResponseCreateParams } from "openai/resources/responses/responses";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, Message } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import { wellFormed } from "../../core/well-formed.ts";
 import { appliesTo } from "../quirks.ts";
 import { isReasoningModel } from "./chat-encode.ts";
@@ -67,7 +67,7 @@ function messageItems(message: AssistantMessage): MutableJson[] {
     });
   }
   if (items.length > 0) return items;
-  const text = wellFormed(textOf(message.content)).trimEnd();
+  const text = wellFormed(contentText(message.content)).trimEnd();
   if (text.trim() === "") return [];
   return [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }];
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext, Intent } from "../../core/gate.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate } from "./gate.ts";
 
@@ -19,7 +19,7 @@ const open = (policy = {}) =>
 const context: GateContext = {
   sessionId: "s",
   toolName: "terminal",
-  human: nobody,
+  human: absentHuman,
   tainted: false,
   signal: new AbortController().signal,
 };

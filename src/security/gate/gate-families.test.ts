@@ -1,7 +1,7 @@
 // Families of indirect execution, and the everyday commands that their rules must allow.
 import { expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate } from "./gate.ts";
 
@@ -363,7 +363,7 @@ async function allowed(commands: readonly string[], yolo = false): Promise<strin
       policy: () => ({ ...DEFAULT_GATE_POLICY, yolo }),
     });
     const signal = new AbortController().signal;
-    const context = { sessionId: "s", toolName: "terminal", human: nobody, tainted: false, signal };
+    const context = { sessionId: "s", toolName: "terminal", human: absentHuman, tainted: false, signal };
     const verdict = await gate.check({ kind: "command", command, cwd, backend: "local", workspace: cwd }, context);
     if (verdict.allowed) passed.push(command);
   }

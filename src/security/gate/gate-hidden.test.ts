@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext } from "../../core/gate.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate } from "./gate.ts";
 
@@ -12,7 +12,7 @@ const cwd = "/home/ada/project";
 const context: GateContext = {
   sessionId: "s",
   toolName: "terminal",
-  human: nobody,
+  human: absentHuman,
   tainted: false,
   signal: new AbortController().signal,
 };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { GateContext } from "../../core/gate.ts";
-import { type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
+import { type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate } from "./gate.ts";
 
@@ -16,14 +16,14 @@ const open = (policy = {}) =>
     pathGuard: createPathGuard({ userHome, hermesHome }),
     policy: () => ({ ...DEFAULT_GATE_POLICY, ...policy }),
   });
-const context = (human: Human = nobody): GateContext => ({
+const context = (human: Human = absentHuman): GateContext => ({
   sessionId: "s",
   toolName: "terminal",
   human,
   tainted: false,
   signal: new AbortController().signal,
 });
-const check = (command: string, policy = {}, human: Human = nobody) =>
+const check = (command: string, policy = {}, human: Human = absentHuman) =>
   open(policy).check({ kind: "command", command, cwd, backend: "local" }, context(human));
 
 const HIDING: readonly [string, string][] = [
@@ -118,7 +118,7 @@ describe("text that cannot be checked", () => {
   it("needs approval, and is refused in yolo mode with a hint", async () => {
     const asked: ApprovalRequest[] = [];
     const human: Human = {
-      ...nobody,
+      ...absentHuman,
       present: true,
       approve: async (request) => {
         asked.push(request);

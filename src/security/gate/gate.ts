@@ -317,7 +317,7 @@ class PolicyGate implements SecurityGate {
     const { context, key } = subject;
     const { human } = context;
     if (!human.present) {
-      human.unasked?.(buildApprovalRequest(subject, choices));
+      human.onDenied?.(buildApprovalRequest(subject, choices));
       const why = `it ${joinReasons(subject.effects)}, and ${human.absence ?? "no user is available to approve it"}.`;
       return Promise.resolve(this.#refuse(subject, why));
     }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
 import type { Intent } from "../../core/gate.ts";
-import { type ApprovalRequest, nobody } from "../../core/human.ts";
+import { type ApprovalRequest, absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { createGate, type GatePolicy } from "./gate.ts";
 
@@ -38,7 +38,7 @@ async function decide(intent: Intent, options: { role?: "owner" | "guest"; polic
     asked.push(request);
     return { choice: "deny" as const };
   };
-  const human = { ...nobody, guest: options.role !== "owner", present: true, approve };
+  const human = { ...absentHuman, guest: options.role !== "owner", present: true, approve };
   const context = { sessionId: "s", toolName: "terminal", human, tainted: false, signal: new AbortController().signal };
   const verdict = await gate.check(intent, context);
   return verdict.allowed ? "runs" : asked.length > 0 ? "asked" : verdict.status;

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SkillHome, skillHome } from "../../../test/kit/skill-fixture.ts";
 import { callTool, toolContext } from "../../../test/kit/tool-context.ts";
 import type { Gate, Intent } from "../../core/gate.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { skillTools } from "../skill-tools.ts";
 
 const GOOD = "---\nname: release\ndescription: How we release\n---\n\n# Release\n\n1. Tag it.\n2. Push it.\n";
@@ -147,7 +147,7 @@ describe("the guard over what the agent writes", () => {
     const request = {
       conversationId: "c",
       sessionId: "s",
-      human: nobody,
+      human: absentHuman,
       signal: new AbortController().signal,
       local: true,
     };

@@ -1,5 +1,5 @@
 // The side index for short CJK words, in runtime.db: pairs of neighbouring characters of every message with CJK text.
-// Fed by id from state.db, so rows written by another program are covered; a lost file is simply built again.
+// Fed by id from state.db, so rows written by another program are covered; a missing file is built again.
 import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
 import { hasCjk } from "../sqlite/search/parse-query.ts";
 import { isHiddenFromIndex, searchableText, type TextColumns } from "../sqlite/search/row-text.ts";
@@ -35,16 +35,16 @@ function buildExpression(text: string): string {
 }
 
 export interface CjkIndex {
-  /** Takes in rows of state.db that are new: one step, and more while `budgetMs` lasts; returns the last message id that is in. */
+  /** Adds new rows of state.db: one step, and more while `budgetMs` lasts. Returns the last message id in the index. */
   catchUp(budgetMs: number): number;
-  /** Some messages are not in yet. */
+  /** True when some messages are not in the index yet. */
   isBehind(): boolean;
   /** Ids of messages that hold every CJK run of `text`, newest first. */
   find(
     text: string,
     options?: { hiddenOnly?: boolean | undefined; below?: number; limit?: number | undefined },
   ): number[];
-  /** Forgets everything; `catchUp` builds it again. */
+  /** Clears the index; `catchUp` builds it again. */
   reset(): void;
 }
 
@@ -71,7 +71,7 @@ export function createCjkIndex(runtime: Database, state: Database): CjkIndex {
       for (;;) {
         const { last_id } = readState();
         if (last_id >= newestId() || (steps++ > 0 && Date.now() >= deadline)) return last_id;
-        takeIn(runtime, state, last_id);
+        indexRows(runtime, state, last_id);
       }
     },
     find(text, options = {}) {
@@ -93,7 +93,7 @@ export function createCjkIndex(runtime: Database, state: Database): CjkIndex {
   };
 }
 
-/** The index was made from another state.db: the last row it took in is not the same, or never existed here. */
+/** The index was made from another state.db: the last indexed row differs or does not exist here. */
 function isOtherFile(state: Database, { last_id, last_timestamp }: State): boolean {
   if (last_id === 0) return false;
   const row = state.prepare<{ timestamp: number }>("SELECT timestamp FROM messages WHERE id = ?").get(last_id);
@@ -109,7 +109,7 @@ function forgetAll(runtime: Database): void {
   });
 }
 
-function takeIn(runtime: Database, state: Database, after: number): void {
+function indexRows(runtime: Database, state: Database, after: number): void {
   const rows = state
     .prepare<Source>(
       "SELECT id, timestamp, content, tool_name, tool_calls FROM messages WHERE id > ? ORDER BY id LIMIT ?",

@@ -1,6 +1,6 @@
 // The ledger of scheduled jobs in runtime.db: one row per occurrence, one owner, one end.
 import { UserError } from "../../core/failure.ts";
-import type { JobLedger, JobRun, RunClaim, TickerSign } from "../../core/job.ts";
+import type { JobLedger, JobRun, RunClaim, TickerHeartbeat } from "../../core/job.ts";
 import { sqliteCode } from "../../lib/sqlite-error.ts";
 import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
 import { LockRetry } from "../sqlite/connection/lock-retry.ts";
@@ -100,7 +100,7 @@ function takeAlerts(db: Database, now: number, leaseMs: number): Row[] {
   return rows;
 }
 
-/** What runs do to their rows. */
+/** Operations on the rows of active runs. */
 function runCalls(db: () => Database, retry: Retry) {
   return {
     claim: (claim) => retry(() => immediate(db(), () => writeClaim(db(), claim))),
@@ -140,7 +140,7 @@ function runCalls(db: () => Database, retry: Retry) {
   } satisfies Partial<JobLedger>;
 }
 
-/** What happens to rows after their end. */
+/** Operations on the rows of ended runs. */
 function afterCalls(db: () => Database, retry: Retry) {
   return {
     unsettled: async () => {
@@ -188,18 +188,20 @@ function afterCalls(db: () => Database, retry: Retry) {
 
 function tickerCalls(db: () => Database, retry: Retry) {
   return {
-    beat: async (sign) => {
+    recordHeartbeat: async (heartbeat) => {
       const sql = `INSERT INTO cron_tickers(owner, started_at, ticked_at, trouble) VALUES (?, ?, ?, ?)
         ON CONFLICT (owner) DO UPDATE SET ticked_at = excluded.ticked_at, trouble = excluded.trouble`;
-      await retry(() => db().prepare(sql).run(sign.owner, sign.startedAt, sign.tickedAt, sign.failure));
+      await retry(() =>
+        db().prepare(sql).run(heartbeat.owner, heartbeat.startedAt, heartbeat.tickedAt, heartbeat.failure),
+      );
     },
-    unbeat: async (owner) => {
+    removeHeartbeat: async (owner) => {
       await retry(() => db().prepare("DELETE FROM cron_tickers WHERE owner = ?").run(owner));
     },
-    signs: () =>
+    listHeartbeats: () =>
       retry(() =>
         db()
-          .prepare<TickerSign>(
+          .prepare<TickerHeartbeat>(
             `SELECT owner, started_at AS startedAt, ticked_at AS tickedAt, trouble AS failure FROM cron_tickers
              ORDER BY ticked_at DESC`,
           )

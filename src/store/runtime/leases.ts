@@ -1,4 +1,4 @@
-// A lock that the kernel keeps: held by an open SQLite file, gone the moment its process is, however it died.
+// A kernel lock on an open SQLite file: released when its process ends, also after a crash.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isLocked } from "../../lib/sqlite-error.ts";
@@ -10,9 +10,9 @@ export interface KernelLock {
 }
 
 /**
- * Null when another process holds it. The file, `<path>.db`, stays behind, empty: its content means nothing, only the
- * lock does. Hermes Agent v0.14 may have written a text to `path` itself. One process must not open the same path twice,
- * because closing one handle would release the lock of the other.
+ * Null when another process holds it. The file `<path>.db` is empty and is not deleted; only its lock is used. Hermes
+ * Agent v0.14 may have written a text to `path` itself. One process must not open the same path twice, because closing
+ * one handle would release the lock of the other.
  */
 export function takeKernelLock(path: string): KernelLock | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

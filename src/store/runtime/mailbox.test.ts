@@ -1,4 +1,4 @@
-// The gateway's mailbox: one row per key, answers written with the end of their question, nothing lost by a crash.
+// The gateway's mailbox: one row per key, answers stored together with the end of their event, nothing lost in a crash.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 describe("the mailbox", () => {
-  it("waits for the disk with messages and answers, not with what can be found out again", async () => {
+  it("syncs messages and answers to disk, but not values that can be reconstructed", async () => {
     const db = openRuntimeDb(join(folder, "levels.db"));
     const own = createMailbox(db);
     const level = () => ({ 1: "normal", 2: "full" })[Number(db.pragma("synchronous"))];
@@ -62,7 +62,7 @@ describe("the mailbox", () => {
     await own.close();
   });
 
-  it("stores the first answer as on its way when it leaves at once, and a crash finds it so", async () => {
+  it("stores an answer that is sent at once as `sending`, also for recovery after a crash", async () => {
     const [row] = await mailbox.accept("telegram", [event("1")]);
     const sending = { mark: "41" };
     const rows = await mailbox.finish([row?.id ?? 0], "answered", [answer("a"), answer("b")], sending);
@@ -97,7 +97,7 @@ describe("the mailbox", () => {
     expect((await mailbox.pending()).inbox).toHaveLength(5);
   });
 
-  it("writes the answers together with the end, and never twice", async () => {
+  it("stores the answers together with the end of the event, once", async () => {
     const [row] = await mailbox.accept("telegram", [event("1")]);
     const id = row?.id ?? 0;
     await mailbox.begin([id], { sessionId: "s", logAfter: 7 });
@@ -112,7 +112,7 @@ describe("the mailbox", () => {
     expect(outbox.map((entry) => entry.key)).toEqual(["a"]);
   });
 
-  it("shows after a crash what was in the air and drops what is worth nothing", async () => {
+  it("returns messages with an unknown outcome after a crash and drops ephemeral ones", async () => {
     const rows = await mailbox.enqueue([answer("a"), answer("b"), answer("note", true), answer("c")]);
     await mailbox.sending(rows[0]?.id ?? 0, "41");
     await mailbox.sending(rows[2]?.id ?? 0, "42");
@@ -128,7 +128,7 @@ describe("the mailbox", () => {
     expect(await mailbox.counts()).toMatchObject({ inbox: 0, outbox: 2, failed: 0 });
   });
 
-  it("forgets memory whose time is over, and nothing else", async () => {
+  it("deletes expired memory only", async () => {
     await mailbox.setMemory("email", "letter:1", "x", Date.now() - 1);
     await mailbox.setMemory("email", "letter:2", "x", Date.now() + 60_000);
     await mailbox.setMemory("email", "cursor", "7");
@@ -138,7 +138,7 @@ describe("the mailbox", () => {
     expect(kept).toEqual([null, "x", "7"]);
   });
 
-  it("gives one bad call its own error and keeps its neighbours", async () => {
+  it("rejects a failing call and completes the others of its batch", async () => {
     const bad = mailbox.setMemory("telegram", "k", undefined as unknown as string);
     const good = mailbox.setMemory("telegram", "offset", "9");
     await expect(bad).rejects.toThrow();
@@ -148,7 +148,7 @@ describe("the mailbox", () => {
 });
 
 describe("the kernel lock", () => {
-  it("is exclusive between processes and gone after kill -9", async () => {
+  it("is exclusive between processes and released after kill -9", async () => {
     const path = join(folder, "gateway.lock");
     const script = `const { DatabaseSync } = require("@photostructure/sqlite"); const d = new DatabaseSync(${JSON.stringify(`${path}.db`)}); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
@@ -162,7 +162,7 @@ describe("the kernel lock", () => {
     lock?.release();
   });
 
-  it("does not mind what Hermes Agent v0.14 left under its name", () => {
+  it("ignores the file that Hermes Agent v0.14 left under its name", () => {
     const path = join(folder, "gateway.lock");
     const left = '{"pid": 1, "kind": "hermes-gateway"}';
     writeFileSync(path, left);

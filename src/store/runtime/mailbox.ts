@@ -7,7 +7,7 @@ import * as outbox from "./outbox.ts";
 
 const DAY_MS = 86_400_000;
 const TRIES = 200;
-/** The log is moved into the file in a quiet moment, or after so many transactions all the same. */
+/** The log is checkpointed when no write has occurred for a while, at the latest after this many transactions. */
 const QUIET = { ms: 100, leastCommits: 50, mostCommits: 2_000, pages: 8_000 };
 
 interface Job {
@@ -52,7 +52,7 @@ export class GroupCommit {
     });
   }
 
-  /** With NORMAL a commit is in the system's hands, with FULL on the disk; a later FULL takes the earlier ones along. */
+  /** With NORMAL a commit is only handed to the operating system; with FULL it is on disk, together with all earlier ones. */
   #level(batch: readonly Job[]): void {
     const level = batch.every((job) => job.relaxed) ? "NORMAL" : "FULL";
     if (level === this.#synchronous) return;
@@ -78,7 +78,7 @@ export class GroupCommit {
         this.#level(batch);
         const values = immediate(this.#db, () => batch.map((job) => job.run(this.#db)));
         for (const [index, job] of batch.entries()) job.resolve(values[index]);
-        this.#checkpointInQuiet();
+        this.#checkpointWhenIdle();
         return;
       } catch (error) {
         if (isLocked(error) && tried < TRIES) {
@@ -93,7 +93,7 @@ export class GroupCommit {
     }
   }
 
-  #checkpointInQuiet(): void {
+  #checkpointWhenIdle(): void {
     this.#commits += 1;
     if (this.#commits < QUIET.leastCommits) return;
     if (this.#commits >= QUIET.mostCommits) this.#checkpoint();

@@ -52,9 +52,9 @@ export function enqueueRows(
   const rows: OutboxRow[] = [];
   for (const [index, { key, platform, to, payload, ephemeral }] of outgoing.entries()) {
     const leaves = index === 0 ? sending : undefined;
-    const place = [key, platform, to.chatId, to.threadId ?? null];
+    const address = [key, platform, to.chatId, to.threadId ?? null];
     const state = leaves ? ["sending", 1, leaves.mark] : ["queued", 0, null];
-    const row = insert.get(...place, JSON.stringify(payload), ephemeral ? 1 : 0, ...state, now);
+    const row = insert.get(...address, JSON.stringify(payload), ephemeral ? 1 : 0, ...state, now);
     if (row) rows.push(outboxRow(row));
   }
   return rows;
@@ -112,7 +112,7 @@ export function sentIds(db: Database, platform: string, since: number): string[]
     .map((row) => row.message_id);
 }
 
-/** Per chat: what arrived last, and what was sent last. */
+/** The last received and the last sent message of each chat. */
 export function newestIds(db: Database, platform: string): { chatId: string; messageId: string }[] {
   const newest = (table: string, condition: string) =>
     `SELECT chat_id AS chatId, message_id AS messageId, MAX(id) FROM ${table} WHERE platform = ? ${condition} GROUP BY chat_id`;

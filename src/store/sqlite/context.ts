@@ -1,4 +1,4 @@
-// What every store operation works with: a connection, a clock and a place for notices.
+// What every store operation works with: a connection, a clock and a function for notices.
 import type { Database } from "./connection/driver.ts";
 
 export interface StoreContext {

@@ -1,4 +1,4 @@
-// A stored session as the conversation that goes back to a model.
+// Reads a stored session as the messages of a conversation.
 import type { Json, Message } from "../../core/message.ts";
 import { consistent } from "./connection/driver.ts";
 import { marks, type StoreContext } from "./context.ts";
@@ -48,23 +48,23 @@ function toItem({ notice }: StoreContext, row: ReplayedRow): Draft {
 
 function hasSubstance(item: Draft): boolean {
   const { content, tool_calls: calls } = item;
-  const said = typeof content === "string" ? content !== "" : content !== null;
-  return said || (Array.isArray(calls) && calls.length > 0);
+  const hasContent = typeof content === "string" ? content !== "" : content !== null;
+  return hasContent || (Array.isArray(calls) && calls.length > 0);
 }
 
 /** A prompt that was sent again on resume, without an answer in between, is returned once. */
 function withoutRepeatedPrompts(items: readonly Draft[]): Draft[] {
   const unanswered = new Set<string>();
-  const kept: Draft[] = [];
+  const result: Draft[] = [];
   for (const item of items) {
     if (item.role === "user" && typeof item.content === "string" && item.content !== "") {
       if (unanswered.has(item.content)) continue;
       unanswered.add(item.content);
     }
     if (item.role === "assistant" && hasSubstance(item)) unanswered.clear();
-    kept.push(item);
+    result.push(item);
   }
-  return kept;
+  return result;
 }
 
 /** Only what a conversation shows: every further column costs time on each of hundreds of rows. */
@@ -73,7 +73,7 @@ const REPLAYED = `role, content, tool_call_id, tool_calls, tool_name, finish_rea
 
 type ReplayedRow = Omit<StoredMessage, "id" | "session_id" | "timestamp" | "token_count">;
 
-function rowsOfChain(context: StoreContext, ids: readonly string[]): ReplayedRow[] {
+function readChain(context: StoreContext, ids: readonly string[]): ReplayedRow[] {
   return context.db
     .prepare<ReplayedRow>(
       `SELECT ${REPLAYED} FROM messages WHERE session_id ${ids.length === 1 ? "= ?" : `IN (${marks(ids)})`} ORDER BY id`,
@@ -87,10 +87,10 @@ export function getConversation(
   options: { includeAncestors?: boolean | undefined } = {},
 ): Message[] {
   const rows = options.includeAncestors
-    ? consistent(context.db, () => rowsOfChain(context, ancestors(context, sessionId)))
-    : rowsOfChain(context, [sessionId]);
+    ? consistent(context.db, () => readChain(context, ancestors(context, sessionId)))
+    : readChain(context, [sessionId]);
   const items = rows.map((row) => toItem(context, row));
-  const kept = options.includeAncestors ? withoutRepeatedPrompts(items) : items;
+  const result = options.includeAncestors ? withoutRepeatedPrompts(items) : items;
   // Rows are returned as stored; callers that need a valid request project them first.
-  return kept as unknown as Message[];
+  return result as unknown as Message[];
 }

@@ -1,11 +1,11 @@
-// Removing sessions: children lose their link, messages go, then the row.
+// Deletes sessions: unlinks their children, then deletes the messages and the row.
 import { chunks, marks, type StoreContext } from "./context.ts";
 
 function topicTableExists({ db }: StoreContext): boolean {
   return db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'telegram_dm_topic_bindings'").get() !== undefined;
 }
 
-/** Works on any number of ids; unknown ones are ignored. Returns how many rows went. */
+/** Works on any number of ids; unknown ones are ignored. Returns the number of deleted rows. */
 export function deleteSessions(context: StoreContext, ids: readonly string[]): number {
   const { db } = context;
   const topics = topicTableExists(context);

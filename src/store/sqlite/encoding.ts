@@ -72,12 +72,12 @@ export function readableText(content: Content | Json): string {
   const words: string[] = [];
   for (const part of parts) {
     if (typeof part === "string") words.push(part);
-    else if (part !== null && typeof part === "object" && !Array.isArray(part)) words.push(textOfPart(part));
+    else if (part !== null && typeof part === "object" && !Array.isArray(part)) words.push(partText(part));
   }
   return words.filter((word) => word !== "").join(" ");
 }
 
-function textOfPart(part: object): string {
+function partText(part: object): string {
   if ("text" in part && typeof part.text === "string") return part.text;
   if ("type" in part && typeof part.type === "string" && part.type.includes("image")) return "[image]";
   return "";

@@ -1,4 +1,4 @@
-// Sessions leaving the store, one at a time.
+// Exports sessions, one at a time.
 import type { ExportedSession } from "../../core/session.ts";
 import { consistent } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";

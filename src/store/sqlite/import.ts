@@ -1,4 +1,4 @@
-// Sessions coming back from an export: ids, counters and titles are kept; what cannot be kept is reported.
+// Imports exported sessions: ids, counters and titles are kept; what cannot be kept is reported.
 
 import type { Json } from "../../core/message.ts";
 import type { ExportedSession, ImportResult, MessageRow } from "../../core/session.ts";

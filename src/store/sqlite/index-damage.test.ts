@@ -1,4 +1,4 @@
-// Damages the pages of the search tables in a copy of a real file and looks at what a person would notice.
+// Damages the pages of the search tables in a copy of a real file and checks what a user would notice.
 import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ const TABLES = ["data", "idx", "content", "docsize", "config"].flatMap((suffix) 
 ]);
 
 describe.each(["noise", "zeros", "flips"] as const)("pages full of %s", (pattern) => {
-  test.each(TABLES)("in %s: append works, search answers, repair makes the file whole", async (table) => {
+  test.each(TABLES)("in %s: append, search and repair work", async (table) => {
     const path = damagedCopy(`${table}-${pattern}`, table, pattern);
     const store = await SqliteSessionStore.open({ path });
     const id = await store.appendMessage("s", { role: "user", content: "a new docker note" });

@@ -119,7 +119,7 @@ export function listSessions(context: StoreContext, options: ListOptions = {}): 
   const projecting = !options.includeChildren && (options.projectCompressionTips ?? true);
   const rows = readList(context, options);
   if (!projecting || !rows.some((row) => row.end_reason === "compression")) return rows;
-  // Chains take further statements: then the whole list is read again on one state.
+  // Chains need further statements, so the list is read again in one transaction.
   return consistent(context.db, () => readList(context, options).map((row) => project(context, row)));
 }
 

@@ -1,4 +1,4 @@
-// Checks the whole file and mends what can be mended: ordinary indexes, the search index, links to nowhere.
+// Checks the whole file and repairs ordinary indexes, the search index and references to missing rows.
 import { errorMessage } from "../../lib/error-message.ts";
 import { type Database, immediate } from "./connection/driver.ts";
 import { examineIndex } from "./index/examine.ts";
@@ -28,7 +28,7 @@ function repairIndexes(db: Database, repaired: string[]): void {
   }
 }
 
-/** Rows that point at sessions which do not exist: links are cut; messages get a session back, so none is lost. */
+/** Rows that point at sessions which do not exist: links are removed; for messages the session is created again, so that none is lost. */
 function repairLinks(db: Database, problems: string[], repaired: string[]): void {
   const lost = db
     .prepare<{ session_id: string; first: number }>(
@@ -55,14 +55,14 @@ function repairLinks(db: Database, problems: string[], repaired: string[]): void
   repaired.push("Those links were removed.");
 }
 
-/** Leaves a rebuild plan behind when the search index needs one; the caller runs its steps, then `conclude`. */
+/** Stores a rebuild plan when the search index needs one; the caller runs its steps, then `conclude`. */
 export function examine(db: Database): Findings {
   const lines = integrityLines(db);
   const repaired: string[] = [];
   ensureIndex(db);
-  const aboutSearch = examineIndex(db, lines);
-  const problems = [...new Set([...lines, ...aboutSearch])];
-  if (lines.length > 0 && aboutSearch.length === 0) repairIndexes(db, repaired);
+  const indexProblems = examineIndex(db, lines);
+  const problems = [...new Set([...lines, ...indexProblems])];
+  if (lines.length > 0 && indexProblems.length === 0) repairIndexes(db, repaired);
   immediate(db, () => repairLinks(db, problems, repaired));
   return { problems, repaired };
 }

@@ -1,5 +1,5 @@
 // The declared schema of state.db, version 11: the single source of truth for creating and reconciling tables.
-// The search tables and their triggers are declared in index-layout.ts.
+// The search tables and their triggers are declared in index/layout.ts.
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Database } from "./connection/driver.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import { projectHash, projectRoot, rootProblem } from "./project-root.ts";
 import type { PruneRules } from "./prune.ts";
 import { ShadowStore } from "./shadow-store.ts";
@@ -87,7 +87,7 @@ describe("checkpoints", () => {
 
   it("are taken before scripts without a user present even when disabled, without reporting failures", async () => {
     const checkpoints = open({ ...parts, enabled: false });
-    await checkpoints.beforeScript(toolContext(root, { human: { ...nobody, present: true } }));
+    await checkpoints.beforeScript(toolContext(root, { human: { ...absentHuman, present: true } }));
     expect(store.exists).toBe(false);
     await checkpoints.beforeScript(toolContext(join(root, "src"), { workspace: root }));
     expect(await count()).toBe(1);

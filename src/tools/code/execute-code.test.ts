@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
 import { until } from "../../../test/kit/until.ts";
 import type { Intent } from "../../core/gate.ts";
-import { nobody } from "../../core/human.ts";
+import { absentHuman } from "../../core/human.ts";
 import type { ToolContext } from "../../core/tool.ts";
 import { jsonResult, toolError } from "../../core/tool.ts";
 import { type CodeParts, executeCodeTool } from "./execute-code.ts";
@@ -312,7 +312,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
         return jsonResult({ ok: true });
       },
     };
-    const human = { ...nobody, clarify: () => sleep(2_500).then(() => null) };
+    const human = { ...absentHuman, clarify: () => sleep(2_500).then(() => null) };
     const { json } = await run({ code: "from hermes_tools import terminal\nprint(terminal('x'))" }, { human });
     expect(json).toMatchObject({ status: "success", output: "{'ok': True}" });
   }, 15_000);

@@ -4,6 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
+import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { Type } from "../../core/schema.ts";
 import {
@@ -22,7 +23,6 @@ import { OutputCapture } from "../terminal/output-capture.ts";
 import type { Contained, ScriptContainer } from "./contain-script.ts";
 import { firstWorking, pythonCandidates } from "./interpreter.ts";
 import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
-import { pauseWhileAsking } from "./pause-while-asking.ts";
 import { pythonModule } from "./python-module.ts";
 import { runScript, type ScriptEnd } from "./run-script.ts";
 import { openScratch, type Scratch } from "./scratch.ts";

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { chmodSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { JsonObject } from "../../core/message.ts";
-import { textOf } from "../../core/message.ts";
+import { contentText } from "../../core/message.ts";
 import type { ToolResult } from "../../core/tool.ts";
 import { scriptArguments } from "./script-tools.ts";
 
@@ -120,7 +120,7 @@ export class ToolServer {
       };
     this.#calls++;
     const result = await call(tool, scriptArguments(tool, args) as JsonObject, this.#calls);
-    return { ok: true, content: textOf(result.content) };
+    return { ok: true, content: contentText(result.content) };
   }
 
   async close(): Promise<void> {

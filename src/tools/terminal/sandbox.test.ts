@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
 import { noHooks } from "../../core/hook.ts";
-import { type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
+import { type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
 import { ProcessRegistry } from "./process-registry.ts";
 import { SandboxedBackend, type SandboxOptions, sandboxAvailable } from "./sandbox.ts";
 import { terminalTool } from "./terminal-tool.ts";
@@ -36,7 +36,7 @@ function open(options: Partial<SandboxOptions> = {}): SandboxedBackend {
 
 function person(choice: "once" | "session" | "deny"): Human {
   return {
-    ...nobody,
+    ...absentHuman,
     present: true,
     approve: async (request) => {
       asked.push(request);
@@ -45,7 +45,7 @@ function person(choice: "once" | "session" | "deny"): Human {
   };
 }
 
-async function terminal(command: string, human: Human = nobody) {
+async function terminal(command: string, human: Human = absentHuman) {
   const tool = terminalTool({
     backendFor: async () => backend,
     gate: openGate,

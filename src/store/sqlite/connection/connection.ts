@@ -13,7 +13,7 @@ import { canWrite, openStateDatabase } from "./open-database.ts";
 import { meansFull } from "./volume.ts";
 
 const CHECKPOINT_EVERY = 50;
-/** A busy process moves the log into the file when it has a quiet moment, or after so many transactions all the same. */
+/** The log is checkpointed when no write has occurred for a while, at the latest after this many transactions. */
 const QUIET = { ms: 100, mostWrites: 1_000, pages: 8_000 };
 
 export interface ConnectionOptions {
@@ -23,11 +23,11 @@ export interface ConnectionOptions {
   readonly notice?: ((text: string) => void) | undefined;
   /** Only read; the file must exist. */
   readonly readOnly?: boolean | undefined;
-  /** The search index refused a write and was set aside. */
+  /** The search index failed on a write and was disabled. */
   readonly onIndexDamage?: (() => void) | undefined;
   /** Writes that wait together share a transaction: for a process with many conversations. */
   readonly gather?: boolean | undefined;
-  /** Another driver behind the same seam. */
+  /** Another driver with the same interface. */
   readonly open?: typeof openDatabase | undefined;
 }
 
@@ -84,7 +84,7 @@ export class Connection {
     return this.#context.db;
   }
 
-  /** At once, beside waiting writes. */
+  /** Runs at once, independent of waiting writes. */
   async read<T>(body: (context: StoreContext) => T): Promise<T> {
     return this.#lockRetry.retry(() => {
       if (this.#closed) throw closedError(this.path);
@@ -109,13 +109,13 @@ export class Connection {
     if (tries > 1) this.#options.onIndexDamage?.();
     if (this.#volume === "full") this.#volume = "ok";
     this.#writes++;
-    if (this.#options.gather) this.#checkpointInQuiet();
+    if (this.#options.gather) this.#checkpointWhenIdle();
     else if (this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
     return result;
   }
 
   /** Runs when there was no write for a while, so that no caller waits for the checkpoint. */
-  #checkpointInQuiet(): void {
+  #checkpointWhenIdle(): void {
     if (this.#writes < CHECKPOINT_EVERY) return;
     if (this.#writes >= QUIET.mostWrites) this.#checkpoint();
     else if (this.#quiet) this.#quiet.refresh();
@@ -127,7 +127,7 @@ export class Connection {
     }
   }
 
-  /** Writes that wait together share a transaction, so that many conversations pay for one sync. */
+  /** Writes that wait together share a transaction, so that many conversations share one sync. */
   #join<T>(body: (context: StoreContext) => T): Promise<T> {
     if (this.#closed) return Promise.reject(closedError(this.path));
     return new Promise<T>((resolve, reject) => {
@@ -135,7 +135,7 @@ export class Connection {
       if (this.#batch) return void this.#batch.push(write);
       const batch = [write];
       this.#batch = batch;
-      // Calls that have arrived in this thread, but were not looked at yet, come along.
+      // One turn of the event loop, so that calls that have already arrived join the batch.
       this.#tail = this.#tail.then(() => new Promise((next) => setImmediate(next))).then(() => this.#runBatch(batch));
     });
   }
@@ -158,7 +158,7 @@ export class Connection {
     return this.#enqueue(() => body(this.#context.db));
   }
 
-  /** Looks again whether a read-only volume has become writable. */
+  /** Checks again whether a read-only volume has become writable. */
   async recheckVolume(): Promise<VolumeState> {
     if (this.#volume === "read_only" && !this.#closed) await this.#lockRetry.retry(() => this.#recover());
     return this.#volume;
@@ -212,7 +212,7 @@ export class Connection {
   }
 
   #readOnlyError(cause?: unknown): UserError {
-    // Opened for reading although it may be written: the disk did not take the side files.
+    // Opened for reading although it may be written: the side files could not be created.
     if (!this.#options.readOnly && canWrite(this.path)) return this.#fullError(cause);
     return new UserError(`${this.path} is read-only; nothing can be saved.`, {
       hint: "Make the file and its folder writable; the store recovers by itself.",
@@ -227,7 +227,7 @@ export class Connection {
     return this.#volume !== "read_only";
   }
 
-  /** The old connection goes first: within a process SQLite would hand its read-only side files to the new one. */
+  /** The old connection is closed first: within a process SQLite would hand its read-only side files to the new one. */
   #reopen(): void {
     this.#context.db.close();
     const fresh = openAttempt(this.#options);
@@ -264,7 +264,7 @@ export class Connection {
       if (!this.#context.db.readOnly) this.#context.db.pragma("wal_checkpoint(PASSIVE)");
     } catch (error) {
       // The data is safe in the log; another checkpoint follows.
-      this.#notice(`${this.path}: a checkpoint was put off (${errorMessage(error)}).`);
+      this.#notice(`${this.path}: a checkpoint was postponed (${errorMessage(error)}).`);
     }
   }
 }

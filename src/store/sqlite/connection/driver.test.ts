@@ -1,4 +1,4 @@
-// The seam to SQLite keeps its promises on whichever driver this Node has; the choice of driver itself.
+// The SQLite driver that this Node version uses, and the choice of the driver.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function codeOf(action: () => unknown): string | undefined {
+function catchCode(action: () => unknown): string | undefined {
   try {
     action();
   } catch (error) {
@@ -33,7 +33,7 @@ function codeOf(action: () => unknown): string | undefined {
   return "no error";
 }
 
-it("values come back as they went in: NUL and all of Unicode, bytes, numbers, NULL", () => {
+it("values are read back unchanged: NUL and all of Unicode, bytes, numbers, NULL", () => {
   const insert = db.prepare("INSERT INTO t (v) VALUES (?)");
   const values = ["a\u0000b 备份 🎉", "", 1.5, 7, null, new Uint8Array([0, 1, 255])];
   for (const [index, value] of values.entries()) expect(insert.run(value).lastInsertRowid).toBe(index + 1);
@@ -53,17 +53,17 @@ it("searches words and trigrams", () => {
 it("errors carry SQLite's symbolic code", () => {
   db.pragma("foreign_keys = ON");
   db.exec("CREATE UNIQUE INDEX u ON t(v); INSERT INTO t (v) VALUES (1)");
-  expect(codeOf(() => db.exec("SELCT"))).toBe("SQLITE_ERROR");
-  expect(codeOf(() => db.prepare("INSERT INTO c VALUES (?)").run(5))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
-  expect(codeOf(() => db.prepare("INSERT INTO t (v) VALUES (?)").run(1))).toMatch(/^SQLITE_CONSTRAINT/);
-  expect(codeOf(() => openDatabase(join(dir, "none.db"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
+  expect(catchCode(() => db.exec("SELCT"))).toBe("SQLITE_ERROR");
+  expect(catchCode(() => db.prepare("INSERT INTO c VALUES (?)").run(5))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
+  expect(catchCode(() => db.prepare("INSERT INTO t (v) VALUES (?)").run(1))).toMatch(/^SQLITE_CONSTRAINT/);
+  expect(catchCode(() => openDatabase(join(dir, "none.db"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
   const reader = openDatabase(path, { readOnly: true });
-  expect(codeOf(() => reader.exec("DELETE FROM t"))).toMatch(/^SQLITE_READONLY/);
+  expect(catchCode(() => reader.exec("DELETE FROM t"))).toMatch(/^SQLITE_READONLY/);
   reader.close();
   expect(sqliteCode(new Error("database is locked"))).toBeUndefined();
 });
 
-it("a lock is told apart from other errors, and a transaction that fails leaves nothing", () => {
+it("a lock is distinguished from other errors, and a failed transaction changes nothing", () => {
   const other = openDatabase(path, { busyTimeoutMs: 1 });
   immediate(db, () => {
     expect(db.inTransaction).toBe(true);
@@ -95,7 +95,7 @@ it("backs up, writes to the catalog only when asked to, and closes", async () =>
   expect(copy.open).toBe(false);
 });
 
-it("survives the collection of what is no longer used", () => {
+it("works after unused statements were garbage-collected", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   for (let round = 0; round < 20; round++) {
@@ -107,7 +107,7 @@ it("survives the collection of what is no longer used", () => {
   expect(db.prepare("SELECT count(*) AS n FROM t").get()).toEqual({ n: 0 });
 });
 
-it("takes a SQLite module only when it has all that the store needs", () => {
+it("uses a SQLite module only when it supports everything that the store needs", () => {
   const module = sqliteModule();
   expect(isUsable(module)).toBe(true);
   expect(isUsable({ DatabaseSync: module.DatabaseSync } as SqliteModule)).toBe(false);

@@ -17,7 +17,7 @@ export interface Database {
   pragma(text: string): unknown;
   readonly inTransaction: boolean;
   readonly open: boolean;
-  /** Lets `body` write to `sqlite_master`, then reloads the schema. Only for cutting out what is beyond DROP. */
+  /** Lets `body` write to `sqlite_master`, then reloads the schema. Only for removing damaged tables that DROP cannot remove. */
   withCatalogWrites(body: () => void): void;
   /** A consistent copy through SQLite's online backup. */
   backup(target: string): Promise<void>;

@@ -10,8 +10,8 @@ const PAUSE_MAX_MS = 150;
 const ATTEMPT_MS = 1000;
 const POLL_MIN_MS = 1;
 const POLL_MAX_MS = 5;
-/** A writer that had to wait this recently lets others go first. */
-const CROWDED_MS = 250;
+/** A writer that had to wait this recently pauses before its next write. */
+const RECENT_CONFLICT_MS = 250;
 
 function between(min: number, max: number): number {
   return min + Math.random() * (max - min);
@@ -22,10 +22,10 @@ function pollPause(waitedMs: number): number {
   return between(POLL_MIN_MS, Math.max(POLL_MIN_MS, POLL_MAX_MS - waitedMs / 20));
 }
 
-/** The manners of one connection towards the other users of its file. */
+/** Runs transactions of one connection and retries them while another connection holds the lock. */
 export class LockRetry {
   readonly #path: string;
-  #lastMet = Number.NEGATIVE_INFINITY;
+  #lastConflictAt = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
     this.#path = path;
@@ -41,19 +41,19 @@ export class LockRetry {
           return body();
         } catch (error) {
           if (!isLocked(error)) throw error;
-          this.#lastMet = performance.now();
-          if (this.#lastMet > deadline && attempt === ATTEMPTS) throw lockedError(this.#path, error);
+          this.#lastConflictAt = performance.now();
+          if (this.#lastConflictAt > deadline && attempt === ATTEMPTS) throw lockedError(this.#path, error);
         }
-        if (this.#lastMet > deadline) break;
-        await sleep(pollPause(this.#lastMet - start));
+        if (this.#lastConflictAt > deadline) break;
+        await sleep(pollPause(this.#lastConflictAt - start));
       }
       await sleep(between(PAUSE_MIN_MS, PAUSE_MAX_MS));
     }
   }
 
-  /** A breath before a write while others are about: without it the last winner wins again and again. */
+  /** A short pause before a write when other writers were active: without it the same writer could get the lock every time. */
   async yieldToOthers(): Promise<void> {
-    if (performance.now() - this.#lastMet < CROWDED_MS) await sleep(1);
+    if (performance.now() - this.#lastConflictAt < RECENT_CONFLICT_MS) await sleep(1);
   }
 }
 

@@ -42,7 +42,7 @@ function fileExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** A file that was made, but never written to, holds nothing to read. */
+/** A file that was created but never written has nothing to read. */
 function hasContent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
@@ -60,7 +60,7 @@ function freeSideFiles(path: string): void {
   }
 }
 
-/** Another error than a lock that SQLite gives when it may not write here. */
+/** An error, other than a lock, that SQLite reports when it cannot write here. */
 function meansReadOnly(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && (code.startsWith("SQLITE_READONLY") || code.startsWith("SQLITE_CANTOPEN"));

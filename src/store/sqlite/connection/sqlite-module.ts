@@ -34,7 +34,7 @@ const NUL_TEXT = "SELECT CAST(x'610062' AS TEXT) AS text";
 /**
  * True when the module has every call that the driver makes, FTS5 with the trigram tokenizer (missing in Node 22.13 to
  * 22.15), and reads text with a NUL whole (older releases stop there, and stored structured content begins with one).
- * Tried instead of asked by version, because distributions build Node with other options.
+ * Tested by use and not by version, because distributions build Node with other options.
  */
 export function isUsable(module: SqliteModule): boolean {
   if (typeof module.backup !== "function") return false;

@@ -1,4 +1,4 @@
-// What the disk under a database can take.
+// Detects that the disk of a database is full.
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqliteCode } from "../../../lib/sqlite-error.ts";

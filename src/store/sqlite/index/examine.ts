@@ -1,10 +1,10 @@
-// A thorough look at the search index, for repair: reads everything, so it is never done on open.
+// Checks the whole search index, for repair: reads everything, so it is never done on open.
 import { type Database, immediate } from "../connection/driver.ts";
 import { disableIndex, isIndexDamage } from "./health.ts";
 import { FTS_TABLES, type FtsTable, indexCondition, readCatalog } from "./layout.ts";
 import { fullPlan, maxMessageId, readPlan, writePlan } from "./rebuild.ts";
 
-/** The names of the trees that lines like `Tree 24 page 25 cell 3: …` speak of. */
+/** The names of the trees that lines like `Tree 24 page 25 cell 3: …` refer to. */
 function treesNamed(db: Database, lines: readonly string[]): string[] {
   const roots = new Set(lines.map((line) => /^Tree (\d+) /.exec(line)?.[1]).filter((root) => root !== undefined));
   const find = db.prepare<{ tbl_name: string }>("SELECT tbl_name FROM sqlite_master WHERE rootpage = ?");
@@ -22,7 +22,7 @@ function ownCheck(db: Database, table: FtsTable): string | undefined {
   }
 }
 
-/** Messages that should be in the table and are not, and entries of messages that are gone. */
+/** Messages that should be in the table and are not, and entries of messages that no longer exist. */
 function rowProblem(db: Database, table: FtsTable): string | undefined {
   const { layout } = readCatalog(db);
   const condition = indexCondition(layout, table, "messages");

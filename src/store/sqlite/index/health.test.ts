@@ -66,7 +66,7 @@ test("rows written while a trigger was missing are found again after the next op
   expect(found("lost")).toEqual([lost]);
 });
 
-test("a gap that nobody saw happen is noticed by the newest row", () => {
+test("a gap of unknown origin is detected by the newest row", () => {
   db.exec("DROP TRIGGER messages_fts_insert");
   const lost = append("silent gap");
   db.exec(
@@ -76,7 +76,7 @@ test("a gap that nobody saw happen is noticed by the newest row", () => {
   expect(found("silent")).toEqual([lost]);
 });
 
-test("text deleted while the delete trigger was missing leaves the index", () => {
+test("text deleted while the delete trigger was missing is removed from the index", () => {
   const id = append("secret word");
   db.exec("DROP TRIGGER messages_fts_delete");
   db.prepare("DELETE FROM messages WHERE id = ?").run(id);
@@ -86,7 +86,7 @@ test("text deleted while the delete trigger was missing leaves the index", () =>
   expect(found("another")).toHaveLength(1);
 });
 
-test("an append succeeds although a search table is gone, and the table comes back", () => {
+test("an append succeeds when a search table is missing, and the table is created again", () => {
   append("before");
   db.exec("DROP TABLE messages_fts_trigram");
   const id = append("after the loss");

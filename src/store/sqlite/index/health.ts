@@ -83,7 +83,7 @@ function diagnose(db: Database): RebuildPlan | undefined {
   return { layout, tables, recreate, next: 1, upTo: maxMessageId(db), reason, damaged: broken.length > 0 };
 }
 
-function createWhatIsMissing(db: Database, plan: RebuildPlan): void {
+function createMissing(db: Database, plan: RebuildPlan): void {
   const { missingTables } = readCatalog(db);
   for (const table of plan.tables) {
     if (plan.recreate.includes(table)) continue;
@@ -93,8 +93,8 @@ function createWhatIsMissing(db: Database, plan: RebuildPlan): void {
 }
 
 /**
- * Called on every open: creates what is missing and writes down what must be indexed again. Cheap on a healthy file
- * of any size; a small file is made whole at once, a large one by later calls of `rebuildStep`.
+ * Called on every open: creates what is missing and stores what must be indexed again. Cheap on a healthy file
+ * of any size; a small index is completed at once, a large one by later calls of `rebuildStep`.
  */
 export function ensureIndex(db: Database): IndexHealth {
   if (db.readOnly) return checkIndexHealth(db);
@@ -104,7 +104,7 @@ export function ensureIndex(db: Database): IndexHealth {
     immediate(db, () => {
       // Another process may have been faster.
       if (readPlan(db)) return;
-      createWhatIsMissing(db, plan);
+      createMissing(db, plan);
       writePlan(db, plan.upTo > 0 || plan.recreate.length > 0 ? plan : undefined);
     });
   }
@@ -140,7 +140,7 @@ export function rebuildIndexForMigration(db: Database, fromVersion: number): voi
   });
 }
 
-/** Takes the index out of the way of writes and marks it for a rebuild. */
+/** Disables the index, so that writes do not fail, and marks it for a rebuild. */
 export function disableIndex(db: Database, cause: unknown): void {
   const reason = errorMessage(cause);
   immediate(db, () => {
@@ -151,7 +151,7 @@ export function disableIndex(db: Database, cause: unknown): void {
   });
 }
 
-/** Runs a whole write; when the index refuses it, the index is set aside and the write is done without it. */
+/** Runs a whole write; when it fails because of the index, the index is disabled and the write repeated. */
 export function guardIndex<T>(db: Database, write: () => T): T {
   try {
     return write();

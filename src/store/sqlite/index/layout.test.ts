@@ -87,8 +87,8 @@ const query = fc
   .tuple(term, fc.array(fc.tuple(fc.constantFrom(" ", " AND ", " OR ", " NOT "), term), { maxLength: 3 }))
   .map(([first, rest]) => first + rest.map(([operator, next]) => operator + next).join(""));
 
-describe("the same question has the same answer", () => {
-  test("in both layouts, with and without the side index, and read by eye", () => {
+describe("search results", () => {
+  test("are the same in both layouts, with and without the side index, and by matching the texts directly", () => {
     fc.assert(
       fc.property(
         fc.array(text, { minLength: 1, maxLength: 12 }),
@@ -126,7 +126,7 @@ describe("the same question has the same answer", () => {
 });
 
 describe("switching", () => {
-  test("there and back keeps every answer and ends with the objects of version 11", () => {
+  test("to compact and back keeps every result and restores the objects of version 11", () => {
     const db = open("state.db");
     const pristine = db.prepare("SELECT type, name, sql FROM sqlite_master ORDER BY name").all();
     immediate(db, () => {
@@ -145,7 +145,7 @@ describe("switching", () => {
     expect(db.prepare("SELECT type, name, sql FROM sqlite_master ORDER BY name").all()).toEqual(pristine);
   });
 
-  test("interrupted anywhere, the next open knows, search still answers, and the work is finished", () => {
+  test("is continued by the next open after an interruption at any step, and search works meanwhile", () => {
     const db = open("state.db");
     immediate(db, () => {
       for (let i = 0; i < 4000; i++) add(db, `row ${i} 数据库`);
@@ -154,7 +154,7 @@ describe("switching", () => {
     for (let steps = 0; readPlan(db); steps++) {
       const other = openDatabase(db.path);
       opened.push(other);
-      // What is left of a small rebuild is done while opening.
+      // A small rebuild is completed while opening.
       if (ensureIndex(other).state === "ok") break;
       add(other, `late ${steps} 数据库`);
       const answer = searchMessages(other, "late", { limit: 100 });

@@ -1,4 +1,4 @@
-// Builds the search index in small transactions. What is left to do is written down in the file itself, so that a
+// Builds the search index in small transactions. The remaining work is stored in the file itself, so that a
 // crash, or another process, continues where the last step ended.
 
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
@@ -21,11 +21,11 @@ const ROWS_PER_STEP = 400;
 
 export interface RebuildPlan {
   readonly layout: IndexLayout;
-  /** Tables whose rows are not all in yet: search must not trust them. */
+  /** Tables that do not have all rows yet: search must not use them. */
   readonly tables: readonly FtsTable[];
   /** Tables to drop and create again before the rows are inserted. */
   readonly recreate: readonly FtsTable[];
-  /** Message ids from `next` to `upTo` are still to be looked at; later rows come in by trigger. */
+  /** Message ids from `next` to `upTo` are still to be indexed; later rows are indexed by triggers. */
   readonly next: number;
   readonly upTo: number;
   readonly reason: string;
@@ -83,10 +83,9 @@ export function inTransaction<T>(db: Database, body: () => T): T {
 const SHADOWS = ["data", "idx", "content", "docsize", "config"];
 
 /**
- * Forgets a damaged table without following its pages: its entries leave the catalog and its pages become garbage,
- * which VACUUM removes. The caller must not be inside a transaction.
+ * Removes a damaged table from the catalog without reading its pages. VACUUM removes the pages, which are then unused. The caller must not be inside a transaction.
  */
-function cutOut(db: Database, table: FtsTable): void {
+function removeFromCatalog(db: Database, table: FtsTable): void {
   const names = [table, ...SHADOWS.map((suffix) => `${table}_${suffix}`), ...triggerNames(table)];
   db.withCatalogWrites(() => {
     immediate(db, () => {
@@ -110,7 +109,7 @@ function dropTable(db: Database, table: FtsTable): void {
 
 function removeTable(db: Database, table: FtsTable, damaged: boolean): void {
   if (damaged) {
-    cutOut(db, table);
+    removeFromCatalog(db, table);
     return;
   }
   try {
@@ -118,7 +117,7 @@ function removeTable(db: Database, table: FtsTable, damaged: boolean): void {
   } catch (error) {
     const code = sqliteCode(error) ?? "";
     if (!code.startsWith("SQLITE_CORRUPT") && code !== "SQLITE_ERROR") throw error;
-    cutOut(db, table);
+    removeFromCatalog(db, table);
   }
 }
 

@@ -70,7 +70,7 @@ function latinSet(search: CjkSearch, leaf: Leaf, implied: boolean): IdSet {
   };
   if (isShort(leaf)) return words;
   const inside = trigramSet(leaf.text);
-  // The compact layout keeps only rows with CJK here; the inline one must be asked.
+  // The compact layout keeps only rows with CJK here; the inline layout needs a condition.
   if (implied || readIndexLayout(search.db) === "compact") return combine("UNION", [words, inside]);
   const onlyCjk = `SELECT hit.id FROM (${inside.sql}) AS hit CROSS JOIN messages ON messages.id = hit.id WHERE ${holdsCjk(indexedText("compact", "messages"))}`;
   return combine("UNION", [words, { sql: onlyCjk, values: inside.values }]);

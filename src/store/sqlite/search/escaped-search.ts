@@ -1,5 +1,5 @@
 // Words with letters beyond ASCII in JSON that v0.14 wrote as `\uXXXX`. The word index has them in pieces: it is queried for
-// the pieces in a row, and the text itself decides.
+// the sequence of pieces, and the text of each row is checked.
 import type { Database } from "../connection/driver.ts";
 import { buildMatcher } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";

@@ -1,8 +1,8 @@
-// Decides in plain JavaScript whether a text matches a query: the slow way of searching, and the judge of candidates.
+// Decides in plain JavaScript whether a text matches a query: for searches without an index, and to check candidates.
 import { hasCjk, type Leaf, listLeaves, type Query } from "./parse-query.ts";
 
 const LETTER = "\\p{L}\\p{N}\\p{Co}\\p{M}";
-// Nothing but ASCII needs no folding beyond lower case.
+// ASCII text only needs lower case; other text also needs its diacritics removed.
 const NON_ASCII = /[^\0-\x7f]/;
 const MARKS = /[\u0300-\u036f]/g;
 const REGEX_SPECIAL = /[.*+?^${}()|[\]\\]/g;

@@ -33,7 +33,7 @@ test.each([
   expect(read(query)).toBe(expression);
 });
 
-test("a pasted page, thousands of brackets and long punctuation are read at once", () => {
+test("a pasted page, thousands of brackets and long punctuation are parsed quickly", () => {
   for (const query of [
     "word ".repeat(20_000),
     `数${"!".repeat(50_000)}数`,
@@ -49,7 +49,7 @@ test("each CJK range is recognised, other scripts are not", () => {
   for (const text of ["abc", "é", "привет", "مرحبا", "😀"]) expect(hasCjk(text)).toBe(false);
 });
 
-test("no text whatever is a syntax error for FTS5", () => {
+test("no text is a syntax error for FTS5", () => {
   const db = openDatabase(":memory:");
   db.exec("CREATE VIRTUAL TABLE t USING fts5(content)");
   const hostile = fc.string({ unit: fc.constantFrom(..."ab\"'*()+-^:{}[],.\u0000 ") });

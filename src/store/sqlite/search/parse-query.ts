@@ -14,7 +14,7 @@ export interface Leaf {
 
 const CJK = /[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}\p{Co}]/u;
-/** More than anyone types; of a pasted page only the beginning is searched. */
+/** Longer than any typed query; of a pasted page only the beginning is searched. */
 const MAX_QUERY_CHARS = 4000;
 const MAX_WORDS = 100;
 const DEEPEST = 20;

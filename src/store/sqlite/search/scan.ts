@@ -18,7 +18,7 @@ interface Condition {
 const ANYTHING: Condition = { sql: "1", values: [] };
 
 /** Rows that might hold the leaf; never misses one that does, except for accents that the query leaves out. */
-function mayHold(leaf: Leaf): Condition {
+function mayMatch(leaf: Leaf): Condition {
   if (hasCjk(leaf.text)) {
     const needle = leaf.text.toLowerCase();
     return { sql: `(instr(lower(${TEXT}), ?) > 0 OR instr(${TEXT}, '\\u') > 0)`, values: [needle] };
@@ -30,7 +30,7 @@ function mayHold(leaf: Leaf): Condition {
 }
 
 function prefilter(query: Query): Condition {
-  if (query.kind === "text") return mayHold(query);
+  if (query.kind === "text") return mayMatch(query);
   if (query.kind === "not") return prefilter(query.keep);
   const parts = query.parts.map(prefilter);
   return {

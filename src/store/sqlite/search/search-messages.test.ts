@@ -75,7 +75,7 @@ function ids(query: string, options?: SearchOptions): number[] {
 }
 
 describe("words", () => {
-  test("words, phrases, OR, NOT, AND and prefixes mean what they say", () => {
+  test("words, phrases, OR, NOT, AND and prefixes work", () => {
     const both = add("docker deployment guide");
     const docker = add("docker only");
     const kubernetes = add("kubernetes deploying");
@@ -160,7 +160,7 @@ describe("words", () => {
 });
 
 describe("a hit", () => {
-  test("carries snippet, session fields and its neighbours by time, also when sessions interleave", () => {
+  test("has a snippet, session fields and its neighbours by time, also when sessions interleave", () => {
     add("first of cli");
     add("other session", { session: "telegram" });
     add(`needle ${"x".repeat(500)}`);
@@ -272,7 +272,7 @@ describe("CJK", () => {
         expect(search("照片")[0]?.snippet).toBe(">>>照片<<<里的长颈鹿很高");
       });
 
-      test("changes and deletions are seen", () => {
+      test("changes and deletions are found", () => {
         const id = add("旧的内容");
         expect(ids("旧的")).toEqual([id]);
         db.prepare("UPDATE messages SET content = '别的' WHERE id = ?").run(id);
@@ -303,7 +303,7 @@ describe("without a usable index", () => {
     expect(searchMessages(db, "docker*", { limit: 1, offset: 1 }).hits.map((hit) => hit.id)).toEqual([id]);
   });
 
-  test("a damaged runtime.db costs speed only", () => {
+  test("a damaged runtime.db only makes search slower", () => {
     const id = add("备份");
     runtime.exec("DROP TABLE cjk_grams");
     expect(ids("备份")).toEqual([id]);

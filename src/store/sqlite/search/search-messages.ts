@@ -1,4 +1,4 @@
-// Full-text search over every message: chooses the index that fits the query, and answers without one if it must.
+// Full-text search over every message: chooses the index that fits the query, and works without one when necessary.
 import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/session.ts";
 import { isLocked } from "../../../lib/sqlite-error.ts";
 import type { Database } from "../connection/driver.ts";
@@ -122,7 +122,7 @@ function searchWords(request: Request): SearchHit[] {
   try {
     return [...hits, ...asHits(request, searchEscaped(db, query, filters, rest))];
   } catch (error) {
-    // A query that is too deep for FTS5 with the further spellings.
+    // With the additional spellings the query may be too deep for FTS5.
     if (!isTooDeep(error)) throw error;
     return hits;
   }

@@ -13,7 +13,7 @@ interface Span {
 }
 
 function findSpans(text: string, leaves: readonly Leaf[]): Span[] {
-  // Lower case and lost accents can change the length of rare letters; then positions would lie, so the text stays as it is.
+  // Lower case and removed accents can change the length of rare letters. Positions would then be wrong, so the text is not changed.
   const sameLength = (changed: string) => (changed.length === text.length ? changed : undefined);
   const searched = sameLength(text.toLowerCase()) ?? text;
   const folded = sameLength(fold(text)) ?? searched;
