@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openPluginHost } from "../src/app/open-plugins.ts";
 import { openSettings } from "../src/config/api.ts";
-import { Registry } from "../src/core/tool-registry.ts";
+import { Registry } from "../src/core/tool/tool-registry.ts";
 import { openHome } from "../src/home/api.ts";
 import { type Line, printTable } from "./table.ts";
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
-import type { Tool } from "../src/core/tool.ts";
+import type { Tool } from "../src/core/tool/tool.ts";
 import { localFiles } from "../src/tools/files/file-access.ts";
 import { FileMemory } from "../src/tools/files/file-memory.ts";
 import type { FileToolParts } from "../src/tools/files/file-tools.ts";

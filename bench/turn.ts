@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { Type } from "typebox";
 import { openConversation } from "../src/agent/conversation.ts";
 import type { Message } from "../src/core/message.ts";
-import type { Provider } from "../src/core/provider.ts";
-import type { SessionStore } from "../src/core/session.ts";
-import { defineTool } from "../src/core/tool.ts";
+import type { Provider } from "../src/core/model/provider.ts";
+import type { SessionStore } from "../src/core/store/session.ts";
+import { defineTool } from "../src/core/tool/tool.ts";
 import { openSessionStore } from "../src/store/open.ts";
 import { call, partsFor, type Reply, says, scripted, uses } from "../test/kit/scripted.ts";
 

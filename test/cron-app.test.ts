@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CommandContext } from "../src/core/command.ts";
+import type { CommandContext } from "../src/core/chat/command.ts";
 import type { JobInput } from "../src/core/job-service.ts";
 import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, type FakeLlm, hang, status, text } from "./servers/fake-llm.ts";

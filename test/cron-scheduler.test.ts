@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { claimDue } from "../src/cron/claim.ts";
+import { claimDue } from "../src/cron/run/claim.ts";
 import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { takeTickLock } from "../src/cron/tick-lock.ts";
+import { takeTickLock } from "../src/cron/run/tick-lock.ts";
 import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
 let fixture: SchedulerFixture;

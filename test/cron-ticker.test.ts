@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { processOwner } from "../src/cron/owner.ts";
-import { CronTicker } from "../src/cron/ticker.ts";
+import { processOwner } from "../src/cron/run/owner.ts";
+import { CronTicker } from "../src/cron/run/ticker.ts";
 import { NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
 let fixture: SchedulerFixture;

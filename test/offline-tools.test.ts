@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { judgeSummary, summaryPrompt } from "../src/context/compaction/summary-prompt.ts";
 import { contentText, type Message } from "../src/core/message.ts";
-import type { Tool } from "../src/core/tool.ts";
+import type { Tool } from "../src/core/tool/tool.ts";
 import { offline } from "../src/providers/transports/offline.ts";
 import { localFiles } from "../src/tools/files/file-access.ts";
 import { FileMemory } from "../src/tools/files/file-memory.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPluginHost } from "../src/app/open-plugins.ts";
 import { openSettings } from "../src/config/api.ts";
-import { Registry } from "../src/core/tool-registry.ts";
+import { Registry } from "../src/core/tool/tool-registry.ts";
 import { openHome } from "../src/home/api.ts";
 import { HookRunner } from "../src/plugins/hooks/hook-runner.ts";
 import type { PluginHost } from "../src/plugins/plugin-host.ts";

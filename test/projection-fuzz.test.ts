@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import type { Message } from "../src/core/message.ts";
 import { contentText } from "../src/core/message.ts";
-import { projectMessages } from "../src/core/projection.ts";
+import { projectMessages } from "../src/core/model/projection.ts";
 import { encodeAnthropic } from "../src/providers/transports/anthropic-encode.ts";
 import { encodeChat } from "../src/providers/transports/chat-encode.ts";
 import { encodeResponses } from "../src/providers/transports/responses-encode.ts";

@@ -7,7 +7,7 @@ import { recallContextTool } from "../src/context/recall-context.ts";
 import { absentHuman } from "../src/core/human.ts";
 import type { Message } from "../src/core/message.ts";
 import { contentText } from "../src/core/message.ts";
-import type { NewMessage } from "../src/core/session.ts";
+import type { NewMessage } from "../src/core/store/session.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { longConversation, moreTurns } from "./kit/long-conversation.ts";
 import { deadSummariser } from "./kit/summarisers.ts";

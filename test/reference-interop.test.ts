@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SearchHit } from "../src/core/session.ts";
+import type { SearchHit } from "../src/core/store/session.ts";
 import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { fullProof } from "./kit/full-proof.ts";

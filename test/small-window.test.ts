@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { openConversation } from "../src/agent/conversation.ts";
 import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import { contentText } from "../src/core/message.ts";
-import type { ModelRequest } from "../src/core/provider.ts";
-import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/tokens.ts";
-import { defineTool } from "../src/core/tool.ts";
+import type { ModelRequest } from "../src/core/model/provider.ts";
+import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/model/tokens.ts";
+import { defineTool } from "../src/core/tool/tool.ts";
 import {
   call,
   collect,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { NewMessage } from "../src/core/session.ts";
+import type { NewMessage } from "../src/core/store/session.ts";
 import type { FullStore } from "../src/store/full-store.ts";
 import { HOSTS } from "./kit/store-fixture.ts";
 

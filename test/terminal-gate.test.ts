@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { noHooks } from "../src/core/hook.ts";
-import type { ToolContext } from "../src/core/tool.ts";
+import type { ToolContext } from "../src/core/tool/tool.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { localFiles } from "../src/tools/files/file-access.ts";

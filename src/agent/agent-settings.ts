@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
-import type { ReasoningEffort } from "../core/provider.ts";
+import type { ReasoningEffort } from "../core/model/provider.ts";
 import type { AgentSettings } from "./parts.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];

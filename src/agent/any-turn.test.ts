@@ -15,9 +15,9 @@ import {
 } from "../../test/kit/scripted.ts";
 import type { AgentEvent } from "../core/event.ts";
 import type { Message, ToolCall } from "../core/message.ts";
-import { projectMessages } from "../core/projection.ts";
-import { Type } from "../core/schema.ts";
-import { defineTool } from "../core/tool.ts";
+import { projectMessages } from "../core/model/projection.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { openConversation } from "./conversation.ts";
 
 let bench: LoopFixture;

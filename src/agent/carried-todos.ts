@@ -1,7 +1,7 @@
 // Carries open todo items through a compaction: they are repeated in the new session.
 import type { Message, UserMessage } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
-import { TODO_NOTE } from "../core/todo-note.ts";
+import { TODO_NOTE } from "../core/tool/todo-note.ts";
 
 interface TodoItem {
   readonly id: string;

@@ -17,8 +17,8 @@ import type { AgentEvent } from "../core/event.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Message } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
-import { defineTool } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 

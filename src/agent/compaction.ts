@@ -4,7 +4,7 @@ import type { CompactionReport } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import type { Failure, FailureKind } from "../core/failure.ts";
 import type { Message } from "../core/message.ts";
-import { estimateMessagesTokens } from "../core/tokens.ts";
+import { estimateMessagesTokens } from "../core/model/tokens.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { todoNote, withTodoNote } from "./carried-todos.ts";
 import { type ConversationState, requestTokens } from "./conversation-state.ts";

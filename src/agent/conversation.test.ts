@@ -14,8 +14,8 @@ import {
   uses,
 } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
-import { defineTool } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 

@@ -3,7 +3,7 @@ import type { CompactionReport, Conversation, ConversationOptions, SendOptions }
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import type { ContentPart, Message, UserMessage } from "../core/message.ts";
-import { wellFormed } from "../core/well-formed.ts";
+import { wellFormed } from "../core/model/well-formed.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { compact } from "./compaction.ts";

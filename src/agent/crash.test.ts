@@ -6,7 +6,7 @@ import { bundle } from "../../test/kit/bundle.ts";
 import { collect, findEnd, type LoopFixture, openLoopFixture, says, scripted } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
-import { projectMessages } from "../core/projection.ts";
+import { projectMessages } from "../core/model/projection.ts";
 import { openConversation } from "./conversation.ts";
 
 let program: string;

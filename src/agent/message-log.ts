@@ -1,8 +1,8 @@
 // The stored messages of one conversation, and the only way to append to them.
 import type { Message } from "../core/message.ts";
-import type { ToolSchema } from "../core/provider.ts";
-import type { NewMessage, SessionLog, SessionRow } from "../core/session.ts";
-import { estimateMessageTokens, estimateSchemaTokens, estimateTextTokens } from "../core/tokens.ts";
+import type { ToolSchema } from "../core/model/provider.ts";
+import { estimateMessageTokens, estimateSchemaTokens, estimateTextTokens } from "../core/model/tokens.ts";
+import type { NewMessage, SessionLog, SessionRow } from "../core/store/session.ts";
 import { newSessionId } from "../lib/ids.ts";
 import type { ConversationParts } from "./parts.ts";
 import { redactMessage } from "./redact-message.ts";

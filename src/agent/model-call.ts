@@ -2,8 +2,8 @@
 import type { AgentEvent } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage, Content, Message } from "../core/message.ts";
-import { projectMessages } from "../core/projection.ts";
-import type { ModelEvent, ModelRequest, ModelResponse, ToolSchema } from "../core/provider.ts";
+import { projectMessages } from "../core/model/projection.ts";
+import type { ModelEvent, ModelRequest, ModelResponse, ToolSchema } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import { SignalRace } from "../lib/async/signal-race.ts";
 import type { Turn } from "./turn-state.ts";

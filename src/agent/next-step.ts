@@ -2,7 +2,7 @@
 import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage, Message } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
-import type { ModelResponse } from "../core/provider.ts";
+import type { ModelResponse } from "../core/model/provider.ts";
 import { type PreparedBatch, prepareCalls, withCalls } from "./tools/prepare-calls.ts";
 import type { ResolvedTools } from "./tools/resolved-tools.ts";
 

@@ -1,8 +1,8 @@
 // Records that a conversation contains untrusted text. That holds for all later turns, through compactions and
 // restarts: the text, or a summary of it, is still in the window.
 import type { Message } from "../core/message.ts";
-import type { SessionLog } from "../core/session.ts";
-import type { ToolResult } from "../core/tool.ts";
+import type { SessionLog } from "../core/store/session.ts";
+import type { ToolResult } from "../core/tool/tool.ts";
 
 /** Tools whose results other people wrote: web pages, search results, MCP servers. */
 const FOREIGN = /^(?:web_|browser_|mcp_|x_search)/;

@@ -5,10 +5,10 @@ import type { Hooks } from "../core/hook.ts";
 import type { Human } from "../core/human.ts";
 import type { Memory } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Provider, ReasoningEffort, SideModel } from "../core/provider.ts";
+import type { Provider, ReasoningEffort, SideModel } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
-import type { SessionIndex, SessionLog } from "../core/session.ts";
-import type { DenyTool, ToolBox } from "../core/tool.ts";
+import type { SessionIndex, SessionLog } from "../core/store/session.ts";
+import type { DenyTool, ToolBox } from "../core/tool/tool.ts";
 import type { GuardSettings } from "./tools/loop-guard.ts";
 
 export interface AgentSettings {

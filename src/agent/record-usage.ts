@@ -1,6 +1,6 @@
 // Records what a model call used: in the turn's totals, the session row, the context engine and an event.
-import type { ModelResponse } from "../core/provider.ts";
-import { promptTokens } from "../core/usage.ts";
+import type { ModelResponse } from "../core/model/provider.ts";
+import { promptTokens } from "../core/store/usage.ts";
 import type { Turn } from "./turn-state.ts";
 
 /** Part of the compaction threshold from which the user is notified. */

@@ -3,7 +3,7 @@ import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Content, Json, Message, ToolCall } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
-import type { ToolSchema } from "../core/provider.ts";
+import type { ToolSchema } from "../core/model/provider.ts";
 
 export interface TrajectoryTurn {
   readonly from: "system" | "human" | "gpt" | "tool";

@@ -2,7 +2,7 @@
 import type { TurnEnd } from "../core/event.ts";
 import type { HookName } from "../core/hook.ts";
 import { contentText, type Json, type JsonObject } from "../core/message.ts";
-import type { ModelRequest, ModelResponse } from "../core/provider.ts";
+import type { ModelRequest, ModelResponse } from "../core/model/provider.ts";
 import { isRecord } from "../lib/json/is-record.ts";
 import type { Turn } from "./turn-state.ts";
 import { valueOrFallback } from "./until-aborted.ts";

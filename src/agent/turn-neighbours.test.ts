@@ -16,8 +16,8 @@ import {
 } from "../../test/kit/scripted.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
-import { defineTool } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 

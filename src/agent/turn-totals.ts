@@ -1,6 +1,6 @@
 // Model calls, tokens and cost of one turn.
-import type { Cost, CostStatus, Usage } from "../core/usage.ts";
-import { addUsage, NO_USAGE } from "../core/usage.ts";
+import type { Cost, CostStatus, Usage } from "../core/store/usage.ts";
+import { addUsage, NO_USAGE } from "../core/store/usage.ts";
 
 /** From the most to the least certain; a sum is only as certain as its least certain part. */
 const CERTAINTY: readonly CostStatus[] = ["included", "actual", "estimated", "unknown"];

@@ -14,8 +14,8 @@ import {
   uses,
 } from "../../test/kit/scripted.ts";
 import { contentText } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
-import { defineTool, type Tool } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool, type Tool } from "../core/tool/tool.ts";
 import { openConversation } from "./conversation.ts";
 import type { AgentSettings } from "./parts.ts";
 

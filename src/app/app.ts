@@ -1,19 +1,19 @@
 // The program as surfaces use it.
 
-import type { CommandSurface, SlashCommand } from "../core/command.ts";
+import type { CommandSurface, SlashCommand } from "../core/chat/command.ts";
+import type { Platform } from "../core/chat/platform.ts";
+import type { ProcessNotice } from "../core/chat/process-notice.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
-import type { HandoffStore } from "../core/handoff.ts";
 import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
-import type { Platform } from "../core/platform.ts";
-import type { ProcessNotice } from "../core/process-notice.ts";
-import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
-import type { TopicStore } from "../core/telegram-topics.ts";
-import type { Registry, ToolState } from "../core/tool-registry.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { HandoffStore } from "../core/store/handoff.ts";
+import type { SessionStore } from "../core/store/session.ts";
+import type { TopicStore } from "../core/store/telegram-topics.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
+import type { Registry, ToolState } from "../core/tool/tool-registry.ts";
 import type { Cron } from "../cron/job-repository.ts";
 
 export interface PreparedInput {

@@ -6,7 +6,7 @@ import { coerceArguments } from "../agent/tools/coerce-arguments.ts";
 import { thrownResult } from "../agent/tools/tool-errors.ts";
 import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
 import type { JsonObject } from "../core/message.ts";
-import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool/tool.ts";
 import { codeEnv } from "../security/child-env.ts";
 import { scriptContainer } from "../tools/code/contain-script.ts";
 import { executeCodeTool } from "../tools/code/execute-code.ts";

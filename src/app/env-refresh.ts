@@ -1,7 +1,7 @@
 // Reads `.env` again while the program runs, so that a changed key is used without a restart.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Registry } from "../core/tool-registry.ts";
+import type { Registry } from "../core/tool/tool-registry.ts";
 import { rereadEnv } from "../home/api.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
 import type { Services } from "./services.ts";

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
-import type { SessionStore } from "../core/session.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { SessionStore } from "../core/store/session.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
 import { openHome } from "../home/api.ts";
 

@@ -6,10 +6,10 @@ import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import { absentHuman } from "../core/human.ts";
 import type { Deliverer, JobLedger } from "../core/job.ts";
-import type { Tool } from "../core/tool.ts";
-import type { JobHost } from "../cron/job-host.ts";
+import type { Tool } from "../core/tool/tool.ts";
 import type { Cron, JobRepository } from "../cron/job-repository.ts";
-import type { Owners } from "../cron/owner.ts";
+import type { JobHost } from "../cron/run/job-host.ts";
+import type { Owners } from "../cron/run/owner.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { nearest } from "../lib/nearest.ts";
 import { toolNames } from "../tools/tool-selection.ts";
@@ -42,7 +42,7 @@ async function scanRules(): Promise<{ readonly run: FindViolation; readonly prom
 
 /** The configured time zone when it is valid, else that of the machine. */
 async function resolveZone(config: Config): Promise<{ readonly zone: string; readonly problem?: string | undefined }> {
-  const { hostZone, isZone } = await import("../cron/zone.ts");
+  const { hostZone, isZone } = await import("../cron/schedule/zone.ts");
   const named = config.timezone.trim();
   if (named === "") return { zone: hostZone() };
   if (isZone(named)) return { zone: named };
@@ -77,7 +77,7 @@ export async function openJobRepository(
     import("../cron/job-file.ts"),
     import("../cron/job-actions.ts"),
     import("../cron/removed-jobs.ts"),
-    import("../cron/owner.ts"),
+    import("../cron/run/owner.ts"),
     import("../store/runtime/cron-ledger.ts"),
     import("../store/runtime-db.ts"),
   ]);
@@ -91,7 +91,7 @@ export async function openJobRepository(
   const file = new JobFile(folder, () => zone);
   const ledger = createCronLedger(() => openRuntimeDbOrView(privateDatabase(home, "runtime.db")));
   const owners = processOwner();
-  const { scriptsFolder } = await import("../cron/script.ts");
+  const { scriptsFolder } = await import("../cron/run/script.ts");
   const checks = {
     zone: () => zone,
     scripts: scriptsFolder(home.path),
@@ -165,9 +165,9 @@ async function openJobHost(app: JobRunApp, services: Services, jobs: JobReposito
 /** The jobs with the means to run them in conversations of this app. */
 export async function openCron(app: JobRunApp, services: Services, now: () => number = Date.now): Promise<Cron> {
   const [{ Scheduler }, { CronTicker }, { runJob, sendAlert }, repository] = await Promise.all([
-    import("../cron/scheduler.ts"),
-    import("../cron/ticker.ts"),
-    import("../cron/run-job.ts"),
+    import("../cron/run/scheduler.ts"),
+    import("../cron/run/ticker.ts"),
+    import("../cron/run/run-job.ts"),
     services.cron.repository(),
   ]);
   const { file, ledger, owners, zone } = repository;

@@ -1,8 +1,8 @@
 // Delivery by a program that is not the gateway: the locks of the gateway, the outbox and the deliverer.
 import { join } from "node:path";
+import { readPlatformSettings } from "../core/chat/platform-settings.ts";
 import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
-import { readPlatformSettings } from "../core/platform-settings.ts";
 import { createDeliverer } from "../delivery/deliverer.ts";
 import { stopSeconds } from "../gateway-control/api/gateway-process.ts";
 import type { GatewayLocks } from "../gateway-control/api/locks.ts";

@@ -1,12 +1,12 @@
 // Composes the gateway: the program, its mailbox, its platforms and its settings.
 import { join } from "node:path";
 import type { QuickCommands } from "../commands/quick-command.ts";
+import type { Platform, PlatformContext } from "../core/chat/platform.ts";
+import { readPlatformSettings } from "../core/chat/platform-settings.ts";
+import type { Role } from "../core/chat/role.ts";
 import type { Home } from "../core/home.ts";
-import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Platform, PlatformContext } from "../core/platform.ts";
-import { readPlatformSettings } from "../core/platform-settings.ts";
-import type { Role } from "../core/role.ts";
+import type { Mailbox } from "../core/store/mailbox.ts";
 import { openPairing, type Pairing } from "../delivery/api/pairing.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { lazy } from "../lib/async/lazy.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory, MemoryProvider } from "../core/memory.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tool/tool.ts";
 import { MemoryService } from "../memory/memory-service.ts";
 import { memoryTool } from "../memory/memory-tool.ts";
 import { Notes } from "../memory/notes.ts";

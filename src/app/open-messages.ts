@@ -1,9 +1,9 @@
 // Composes the send_message tool of one conversation: which chats it may write to, and the deliverer.
 
+import { readPlatformSettings } from "../core/chat/platform-settings.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
-import { readPlatformSettings } from "../core/platform-settings.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../core/tool/tool.ts";
 import type { MessageTarget } from "../tools/send-message.ts";
 import type { Services } from "./services.ts";
 

@@ -1,11 +1,12 @@
 // Opens the plugins and hooks of a home. When none are configured, nothing is imported.
+
+import type { Platform } from "../core/chat/platform.ts";
+import { readPlatformSettings } from "../core/chat/platform-settings.ts";
 import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
-import type { Platform } from "../core/platform.ts";
-import { readPlatformSettings } from "../core/platform-settings.ts";
-import type { Registry } from "../core/tool-registry.ts";
+import type { Registry } from "../core/tool/tool-registry.ts";
 import type { ShellHookOptions } from "../plugins/hooks/open-hooks.ts";
 import type { PluginRuntime, PluginServices } from "../plugins/plugin-context.ts";
 import type { PluginHost } from "../plugins/plugin-host.ts";

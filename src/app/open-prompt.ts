@@ -3,7 +3,7 @@ import { release, type } from "node:os";
 import { buildSystemPrompt } from "../context/prompt/prompt.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
-import type { ToolBox } from "../core/tool.ts";
+import type { ToolBox } from "../core/tool/tool.ts";
 import { skillsIndexFor } from "../skills/preload.ts";
 import type { Services } from "./services.ts";
 

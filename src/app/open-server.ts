@@ -1,10 +1,10 @@
 // Composes the API server of a home, alone or as a platform of the gateway.
 import { openSettings } from "../config/api.ts";
 import type { AgentApi } from "../core/agent-api.ts";
+import type { Platform } from "../core/chat/platform.ts";
+import { readPlatformSettings } from "../core/chat/platform-settings.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Platform } from "../core/platform.ts";
-import { readPlatformSettings } from "../core/platform-settings.ts";
-import type { ResponseStore } from "../core/response-store.ts";
+import type { ResponseStore } from "../core/store/response-store.ts";
 import { createJobService } from "../cron/job-service.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { ensureApiKey } from "../platforms/api-server/api.ts";

@@ -10,7 +10,7 @@ import { readText } from "../config/write.ts";
 import { parseEnvFile } from "../core/config/env-file.ts";
 import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
 import type { Home } from "../core/home.ts";
-import type { WebFetch } from "../core/web.ts";
+import type { WebFetch } from "../core/tool/web.ts";
 import { buildId } from "../home/build-id.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";
 import { getAt, splitPath } from "../lib/json/tree-path.ts";

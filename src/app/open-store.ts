@@ -1,8 +1,8 @@
 // Opens the databases of a home: the session store and the ledger of model calls.
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
-import type { SessionIndex, SessionLog, SessionStore } from "../core/session.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { SessionIndex, SessionLog, SessionStore } from "../core/store/session.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import type { FullStore } from "../store/full-store.ts";
 

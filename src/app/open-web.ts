@@ -1,7 +1,7 @@
 // Opens the web tools: services from the environment, fetches that check the URL policy, a side model for long pages.
-import type { SideModel } from "../core/provider.ts";
-import type { Tool } from "../core/tool.ts";
-import type { WebCheck, WebFetch } from "../core/web.ts";
+import type { SideModel } from "../core/model/provider.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import type { WebCheck, WebFetch } from "../core/tool/web.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
 import { WebBackends } from "../tools/web/backends.ts";
 import { webExtractTool } from "../tools/web/web-extract.ts";

@@ -1,7 +1,7 @@
 // Every built-in chat platform, one line each; its code is loaded when the gateway starts.
-import type { SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/chat/command.ts";
+import type { Platform } from "../core/chat/platform.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Platform } from "../core/platform.ts";
 import type { App } from "./app.ts";
 
 export interface PlatformEntry {

@@ -1,9 +1,9 @@
 // Composes what `hermes plugins`, `hermes hooks`, `hermes memory` and the commands of plugins need.
 import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
+import type { ModelConnector } from "../core/model/provider.ts";
 import type { CliRun } from "../core/plugin.ts";
-import type { ModelConnector } from "../core/provider.ts";
-import { BUILTINS } from "../core/tool-registry.ts";
+import { BUILTINS } from "../core/tool/tool-registry.ts";
 import { lazy } from "../lib/async/lazy.ts";
 import { createMemoryActions, type MemoryActions } from "../memory/api.ts";
 import { createPluginActions, type PluginActions, type PluginRow } from "../plugins/api.ts";

@@ -1,6 +1,6 @@
 // The slash commands of a program: the built-in ones with their services, and the order of /help.
 import { builtinCommands, type CommandDeps } from "../commands/table.ts";
-import type { CommandSurface, SlashCommand } from "../core/command.ts";
+import type { CommandSurface, SlashCommand } from "../core/chat/command.ts";
 import type { Services } from "./services.ts";
 
 function commandDeps(services: Services): CommandDeps {

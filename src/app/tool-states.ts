@@ -1,7 +1,7 @@
 // Every tool that a conversation could have, with its availability: registered ones and those created per conversation.
 import { absentHuman } from "../core/human.ts";
-import type { Tool } from "../core/tool.ts";
-import type { ToolState } from "../core/tool-registry.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import type { ToolState } from "../core/tool/tool-registry.ts";
 import type { ConversationDeps } from "./builtins.ts";
 import { codeTool } from "./code-tool.ts";
 import { ownTools } from "./open-conversation.ts";

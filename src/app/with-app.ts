@@ -1,8 +1,9 @@
 // Opens the program, or a part of it, for one command and closes it afterwards: platforms, deliveries and scheduled jobs.
+
+import type { Platform } from "../core/chat/platform.ts";
+import { readPlatformSettings } from "../core/chat/platform-settings.ts";
 import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
-import type { Platform } from "../core/platform.ts";
-import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { Cron, JobRepository } from "../cron/api.ts";
 import * as setup from "../delivery/api/platform-setup.ts";
 import type { App } from "./app.ts";

@@ -1,6 +1,6 @@
 // Finds the session that -r and -c name.
 import { UserError } from "../core/failure.ts";
-import type { SessionIndex, SessionLog } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/store/session.ts";
 
 /** By exact id, then by title (the newest), then by unique id prefix. Returns the newest session of its compaction chain. */
 async function resolveSession(store: SessionLog & SessionIndex, wanted: string): Promise<string> {

@@ -2,7 +2,7 @@
 
 import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
-import { inDollars, promptTokens, type UsageGroup } from "../core/usage.ts";
+import { inDollars, promptTokens, type UsageGroup } from "../core/store/usage.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import { type UsageGrouping, type UsageReport, usageReport } from "../providers/api/usage.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";

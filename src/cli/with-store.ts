@@ -1,7 +1,7 @@
 // Opens the session store of the home for a command and closes it afterwards.
 import { openHomeStore } from "../app/open-store.ts";
 import { UserError } from "../core/failure.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionStore } from "../core/store/session.ts";
 import type { CliContext } from "./command.ts";
 
 export async function withStore<T>(context: CliContext, work: (store: SessionStore) => Promise<T>): Promise<T> {

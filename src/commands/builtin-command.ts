@@ -1,5 +1,5 @@
 // The type of the built-in slash commands, and a helper for those that reply with text.
-import type { CommandAnswer, SlashCommand } from "../core/command.ts";
+import type { CommandAnswer, SlashCommand } from "../core/chat/command.ts";
 
 /** `ownerOnly` is required, so that every new command decides it. */
 export type BuiltinCommand = SlashCommand & { readonly ownerOnly: boolean | RegExp };

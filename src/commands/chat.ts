@@ -1,6 +1,6 @@
 // Slash commands that exist in chats only.
-import type { ChatCommandContext, GatewayRequest } from "../core/chat-command.ts";
-import type { ChatCommandAnswer } from "../core/command.ts";
+import type { ChatCommandContext, GatewayRequest } from "../core/chat/chat-command.ts";
+import type { ChatCommandAnswer } from "../core/chat/command.ts";
 import type { ApprovalChoice } from "../core/human.ts";
 import { type BuiltinCommand, chatCommand, text } from "./builtin-command.ts";
 

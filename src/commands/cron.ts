@@ -1,5 +1,5 @@
 // `/cron`: the scheduled jobs. The terminal manages all of them; a chat sees those that were created in it.
-import type { ChatCommandContext } from "../core/chat-command.ts";
+import type { ChatCommandContext } from "../core/chat/chat-command.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
 import type { JobService } from "../core/job-service.ts";

@@ -1,6 +1,6 @@
 // /handoff: continues the session in a chat, through the running gateway.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CommandAnswer, CommandContext } from "../core/command.ts";
+import type { CommandAnswer, CommandContext } from "../core/chat/command.ts";
 import { type BuiltinCommand, text } from "./builtin-command.ts";
 
 const WAIT_MS = 60_000;

@@ -1,6 +1,6 @@
 // Quick commands: slash commands of the configuration that run a shell command, or are aliases of another command.
 
-import type { SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/chat/command.ts";
 import type { Config } from "../core/config/config.ts";
 import { runToEnd } from "../lib/process/run-to-end.ts";
 import { chatCommand, text } from "./builtin-command.ts";

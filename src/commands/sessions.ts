@@ -1,7 +1,7 @@
 // Slash commands about sessions: new, title, resume, handoff, history, status.
-import type { CommandAnswer, CommandContext } from "../core/command.ts";
+import type { CommandAnswer, CommandContext } from "../core/chat/command.ts";
 import { type Content, contentText } from "../core/message.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionStore } from "../core/store/session.ts";
 import { type BuiltinCommand, text } from "./builtin-command.ts";
 import { handoffCommand } from "./handoff.ts";
 

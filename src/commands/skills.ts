@@ -1,6 +1,6 @@
 // `/skills`: list, find, inspect, install, remove and switch skills. `/reload-skills` reads them again.
 
-import type { CommandAnswer, CommandContext } from "../core/command.ts";
+import type { CommandAnswer, CommandContext } from "../core/chat/command.ts";
 import { UserError } from "../core/failure.ts";
 import { absentHuman } from "../core/human.ts";
 import type { Skills } from "../core/skill.ts";

@@ -1,6 +1,6 @@
 // Slash commands about the running conversation: steer, queue, stop, compress, model, usage, help, quit.
-import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
-import { inDollars, promptTokens } from "../core/usage.ts";
+import type { CommandAnswer, CommandContext, SlashCommand } from "../core/chat/command.ts";
+import { inDollars, promptTokens } from "../core/store/usage.ts";
 import { type BuiltinCommand, text } from "./builtin-command.ts";
 
 async function steer(args: string, context: CommandContext): Promise<CommandAnswer> {

@@ -1,7 +1,7 @@
 // The whole conversation of a session: the messages of all sessions in its compaction chain, each once, numbered.
 import type { Content, Message } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
-import type { MessageRow, SessionIndex, SessionLog } from "../core/session.ts";
+import type { MessageRow, SessionIndex, SessionLog } from "../core/store/session.ts";
 import { findSummary, isCarriedNote } from "./compaction/summary-message.ts";
 
 /** What recall needs of the store. */

@@ -1,6 +1,6 @@
 // The gateway's check before a turn: whether a chat has grown so large that it must be compacted first. Changes nothing.
 import type { Message } from "../core/message.ts";
-import { estimateMessagesTokens } from "../core/tokens.ts";
+import { estimateMessagesTokens } from "../core/model/tokens.ts";
 import { DEFAULT_COMPACTION } from "./compaction/budget.ts";
 
 const HYGIENE_SHARE = 0.85;

@@ -3,7 +3,7 @@ import { LogStore } from "../../test/kit/log-store.ts";
 import { workingSummariser } from "../../test/kit/summarisers.ts";
 import { absentHuman } from "../core/human.ts";
 import type { Message } from "../core/message.ts";
-import type { ToolContext } from "../core/tool.ts";
+import type { ToolContext } from "../core/tool/tool.ts";
 import { SummaryEngine } from "./compaction/summary-engine.ts";
 import { recallContextTool } from "./recall-context.ts";
 

@@ -1,7 +1,7 @@
 // The tool that reads what compaction removed from the window: search the whole conversation, or read turns again.
 import type { Static } from "typebox";
-import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool/tool.ts";
 import { oneLine } from "../lib/text/one-line.ts";
 import { truncate, truncateMiddle } from "../lib/text/truncate.ts";
 import { type LoggedTurn, type LogStore, readConversation, rowText } from "./conversation-log.ts";

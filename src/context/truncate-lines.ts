@@ -1,5 +1,5 @@
 // Cuts a text to a number of tokens at the end of a line.
-import { estimateTextTokens } from "../core/tokens.ts";
+import { estimateTextTokens } from "../core/model/tokens.ts";
 import { truncate } from "../lib/text/truncate.ts";
 
 /** Whole lines from the start while they fit into `tokens`. */

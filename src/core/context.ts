@@ -1,6 +1,6 @@
 // The context engine: decides when a conversation is compacted and what replaces the older part.
 import type { JsonObject, Message } from "./message.ts";
-import type { ToolSchema } from "./provider.ts";
+import type { ToolSchema } from "./model/provider.ts";
 
 export interface EngineUsage {
   readonly promptTokens: number;

@@ -3,8 +3,8 @@ import type { AgentEvent } from "./event.ts";
 import type { Human } from "./human.ts";
 import type { JobOrigin } from "./job.ts";
 import type { ContentPart, Message } from "./message.ts";
-import type { ModelIdentity } from "./provider.ts";
-import type { DenyTool } from "./tool.ts";
+import type { ModelIdentity } from "./model/provider.ts";
+import type { DenyTool } from "./tool/tool.ts";
 
 export interface SendOptions {
   /** Interrupts the turn. */

@@ -1,8 +1,8 @@
 // The events of a conversation: a closed union of plain data.
 import type { Failure } from "./failure.ts";
 import type { Message } from "./message.ts";
-import type { ModelIdentity } from "./provider.ts";
-import type { Cost, Usage } from "./usage.ts";
+import type { ModelIdentity } from "./model/provider.ts";
+import type { Cost, Usage } from "./store/usage.ts";
 
 export type TurnEnd = "done" | "interrupted" | "budget" | "failed";
 

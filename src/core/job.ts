@@ -1,5 +1,5 @@
 // Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the delivery of results.
-import type { MediaRequest } from "./outgoing-media.ts";
+import type { MediaRequest } from "./chat/outgoing-media.ts";
 
 /** `tz` is the IANA time zone of a cron expression; without it the configured zone applies. */
 export type Schedule =

@@ -1,6 +1,6 @@
 // Memory beyond the window: the built-in notes and at most one external provider.
 import type { JsonObject, Message } from "./message.ts";
-import type { ToolSchema } from "./provider.ts";
+import type { ToolSchema } from "./model/provider.ts";
 
 export interface MemoryInit {
   readonly sessionId: string;

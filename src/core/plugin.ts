@@ -1,13 +1,13 @@
 // The plugin API: the manifest, what a plugin may register, and API versions.
-import type { CommandAnswer, CommandContext } from "./command.ts";
+import type { CommandAnswer, CommandContext } from "./chat/command.ts";
+import type { Platform, PlatformCapabilities } from "./chat/platform.ts";
 import type { CompressOptions, CompressOutcome, ContextEngine } from "./context.ts";
 import type { Intent, Verdict } from "./gate.ts";
 import type { HookAnswer, HookName } from "./hook.ts";
 import type { MemoryProvider } from "./memory.ts";
 import type { Json, JsonObject, Message } from "./message.ts";
-import type { Platform, PlatformCapabilities } from "./platform.ts";
-import type { Tool, ToolContext, ToolResult } from "./tool.ts";
-import type { WebProvider } from "./web.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool/tool.ts";
+import type { WebProvider } from "./tool/web.ts";
 
 /** The API version of this program. Nothing is removed within a major version; an older major is supported for two more. */
 export const PLUGIN_API_VERSION = "1.0.0";

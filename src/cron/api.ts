@@ -44,9 +44,9 @@ export async function upcomingRuns(
   options: { readonly job?: string | undefined; readonly count: number },
 ): Promise<readonly UpcomingRun[]> {
   const [{ correctedDue }, { nextAfter }, { isoIn, parseIso }] = await Promise.all([
-    import("./due-time.ts"),
-    import("./schedule.ts"),
-    import("./zone.ts"),
+    import("./schedule/due-time.ts"),
+    import("./schedule/schedule.ts"),
+    import("./schedule/zone.ts"),
   ]);
   const all =
     options.job === undefined ? await repository.actions.list() : [await repository.actions.find(options.job)];
@@ -102,7 +102,7 @@ export async function cronStatus(repository: JobRepository): Promise<CronStatus>
   const recent = await repository.ledger.history({ limit: 200 });
   const problem = await repository.tickerProblem();
   const heartbeats = await repository.ledger.listHeartbeats();
-  const { correctedDue } = await import("./due-time.ts");
+  const { correctedDue } = await import("./schedule/due-time.ts");
   const clock = { now: Date.now(), zone: repository.zone() };
   const tooLate: Job[] = [];
   for (const job of jobs)

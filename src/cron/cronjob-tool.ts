@@ -5,7 +5,7 @@ import type { Gate } from "../core/gate.ts";
 import type { Job } from "../core/job.ts";
 import type { JobInput } from "../core/job-service.ts";
 import type { JsonObject } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
+import { Type } from "../core/tool/schema.ts";
 import {
   defineTool,
   gateContext,
@@ -14,7 +14,7 @@ import {
   type ToolContext,
   type ToolResult,
   toolError,
-} from "../core/tool.ts";
+} from "../core/tool/tool.ts";
 import { findJob, type JobActions } from "./job-actions.ts";
 import type { JobReach } from "./job-reach.ts";
 

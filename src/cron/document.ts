@@ -3,7 +3,7 @@ import { access, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { isoIn, stampIn } from "./zone.ts";
+import { isoIn, stampIn } from "./schedule/zone.ts";
 
 const MAX_CONTEXT_CHARS = 8000;
 /** Names of documents that runs write; other files in the folder are not touched. */

@@ -10,8 +10,8 @@ import { type JobChange, type JobChecks, prepareChange } from "./job-checks.ts";
 import type { JobFile } from "./job-file.ts";
 import { jobLabel } from "./job-record.ts";
 import type { RemovedJob, RemovedJobs } from "./removed-jobs.ts";
-import { firstRun } from "./schedule.ts";
-import { isoIn } from "./zone.ts";
+import { firstRun } from "./schedule/schedule.ts";
+import { isoIn } from "./schedule/zone.ts";
 
 export interface JobActionsDeps {
   readonly file: JobFile;

@@ -6,10 +6,10 @@ import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.t
 import type { JobInput } from "../core/job-service.ts";
 import { oneLine } from "../lib/text/one-line.ts";
 import { checkTargets, isLocalOnly, splitTargets } from "./delivery-target.ts";
-import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
-import { parseSchedule } from "./schedule.ts";
-import { findScript } from "./script.ts";
-import { isZone } from "./zone.ts";
+import { findScript } from "./run/script.ts";
+import { MAX_CATCH_UP_LIMIT } from "./schedule/plan.ts";
+import { parseSchedule } from "./schedule/schedule.ts";
+import { isZone } from "./schedule/zone.ts";
 
 export interface JobChecks {
   /** The time zone of a job that names none. */

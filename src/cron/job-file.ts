@@ -7,8 +7,8 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 import { LockTimeout, withFileLock } from "../lib/file-lock.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { readJob } from "./job-record.ts";
-import { takeTickLock } from "./tick-lock.ts";
-import { isoIn } from "./zone.ts";
+import { takeTickLock } from "./run/tick-lock.ts";
+import { isoIn } from "./schedule/zone.ts";
 
 /** Escapes raw control characters in strings, which some programs write. */
 function escapeControls(text: string): string {

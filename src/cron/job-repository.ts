@@ -2,9 +2,9 @@
 import type { JobLedger } from "../core/job.ts";
 import type { JobActions } from "./job-actions.ts";
 import type { JobFile } from "./job-file.ts";
-import type { Owners } from "./owner.ts";
-import type { Scheduler } from "./scheduler.ts";
-import type { CronTicker } from "./ticker.ts";
+import type { Owners } from "./run/owner.ts";
+import type { Scheduler } from "./run/scheduler.ts";
+import type { CronTicker } from "./run/ticker.ts";
 
 /** Access to the jobs, without the means to run them. */
 export interface JobRepository {

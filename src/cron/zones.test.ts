@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { END, findEras, oracle, SCHEDULES, START, ZONES } from "../../test/kit/zone-oracle.ts";
 import { readJob } from "./job-record.ts";
-import { planJob } from "./plan.ts";
-import { nextAfter } from "./schedule.ts";
+import { planJob } from "./schedule/plan.ts";
+import { nextAfter } from "./schedule/schedule.ts";
 
 it("has forty zones", () => {
   expect(new Set(ZONES).size).toBe(40);

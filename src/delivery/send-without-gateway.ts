@@ -1,10 +1,10 @@
 // Sends from the outbox without a gateway: signs in to the platform, sends, and signs out.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Platform, PlatformConnection, PlatformContext } from "../core/chat/platform.ts";
+import type { PlatformSettings } from "../core/chat/platform-settings.ts";
 import { UserError } from "../core/failure.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
-import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
-import type { Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
-import type { PlatformSettings } from "../core/platform-settings.ts";
+import type { Mailbox, OutboxRow } from "../core/store/mailbox.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { deliveryRows, JOB_KEYS } from "./api/delivery-rows.ts";
 import { sendRow } from "./api/send-row.ts";

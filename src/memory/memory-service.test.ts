@@ -6,7 +6,7 @@ import type { Gate } from "../core/gate.ts";
 import { absentHuman } from "../core/human.ts";
 import type { MemoryInit, MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { ToolContext } from "../core/tool.ts";
+import type { ToolContext } from "../core/tool/tool.ts";
 import { fenceRecall, stripRecall } from "./fence.ts";
 import { MemoryService } from "./memory-service.ts";
 import { memoryTool } from "./memory-tool.ts";

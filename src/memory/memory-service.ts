@@ -3,7 +3,7 @@ import type { Hooks } from "../core/hook.ts";
 import { noHooks } from "../core/hook.ts";
 import type { Memory, MemoryInit, MemoryProvider, MemoryWrite } from "../core/memory.ts";
 import type { JsonObject, Message } from "../core/message.ts";
-import type { ToolSchema } from "../core/provider.ts";
+import type { ToolSchema } from "../core/model/provider.ts";
 import { settlesWithin } from "../lib/async/with-timeout.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { fenceRecall, stripRecall } from "./fence.ts";

@@ -2,7 +2,7 @@
 import type { Static } from "typebox";
 import type { Gate } from "../core/gate.ts";
 import type { JsonObject } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
+import { Type } from "../core/tool/schema.ts";
 import {
   defineTool,
   gateContext,
@@ -11,7 +11,7 @@ import {
   type ToolContext,
   type ToolResult,
   toolError,
-} from "../core/tool.ts";
+} from "../core/tool/tool.ts";
 import type { MemoryService, NoteAction } from "./memory-service.ts";
 
 export interface MemoryToolOptions {

@@ -1,8 +1,8 @@
 // Converts registrations to data for the cache, and cached data to tools and commands whose code is loaded on first use.
 import type { TSchema } from "typebox";
-import type { SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/chat/command.ts";
 import type { JsonObject } from "../core/message.ts";
-import { type Tool, toolError } from "../core/tool.ts";
+import { type Tool, toolError } from "../core/tool/tool.ts";
 import type { CachedCommand, CachedTool, Registrations } from "./plugin-cache.ts";
 import type { Collected } from "./registrations.ts";
 

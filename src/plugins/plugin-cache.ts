@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { HookName } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { ModelProviderRow, PluginManifest } from "../core/plugin.ts";
-import type { Overlap } from "../core/tool.ts";
+import type { Overlap } from "../core/tool/tool.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 
 const FORMAT = 2;

@@ -1,12 +1,12 @@
 // Runs the plugins of a home. What each registers is known from its manifest and its last run; its code is imported on first use.
 import { createHash } from "node:crypto";
-import type { SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/chat/command.ts";
+import type { Platform } from "../core/chat/platform.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { Home } from "../core/home.ts";
 import type { MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Platform } from "../core/platform.ts";
 import type {
   EngineOptions,
   NamedProvider,
@@ -14,8 +14,8 @@ import type {
   PluginModelProvider,
   ProviderKind,
 } from "../core/plugin.ts";
-import type { Registry } from "../core/tool-registry.ts";
-import type { WebProvider } from "../core/web.ts";
+import type { Registry } from "../core/tool/tool-registry.ts";
+import type { WebProvider } from "../core/tool/web.ts";
 import { withTimeout } from "../lib/async/with-timeout.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { isRecord } from "../lib/json/is-record.ts";

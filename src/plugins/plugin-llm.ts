@@ -1,8 +1,8 @@
 // Model calls of plugins. By default only the configured model may be called; each call is recorded under the plugin's name.
 import { UserError } from "../core/failure.ts";
 import { contentText, type Json, type JsonObject, type Message } from "../core/message.ts";
+import type { ModelConnector } from "../core/model/provider.ts";
 import type { PluginLlm, PluginLlmAnswer, PluginLlmRequest } from "../core/plugin.ts";
-import type { ModelConnector } from "../core/provider.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 

@@ -2,8 +2,8 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
 import { platformContext } from "../../test/kit/platform-context.ts";
+import type { InboundEvent, PlatformConnection, PlatformContext } from "../core/chat/platform.ts";
 import { UserError } from "../core/failure.ts";
-import type { InboundEvent, PlatformConnection, PlatformContext } from "../core/platform.ts";
 import type { PluginPlatform } from "../core/plugin.ts";
 import { completePlatform } from "./plugin-platform.ts";
 

@@ -1,5 +1,5 @@
 // A chat platform of a plugin: checked, completed with defaults, and wrapped so that its errors do not stop the gateway.
-import { UserError } from "../core/failure.ts";
+
 import {
   type HealthState,
   type InboundEvent,
@@ -10,9 +10,10 @@ import {
   type PlatformHealth,
   type PlatformSetting,
   type SendResult,
-} from "../core/platform.ts";
+} from "../core/chat/platform.ts";
+import { UserError } from "../core/failure.ts";
 import type { PluginPlatform } from "../core/plugin.ts";
-import type { Availability } from "../core/tool.ts";
+import type { Availability } from "../core/tool/tool.ts";
 import { withTimeout } from "../lib/async/with-timeout.ts";
 import { errorMessage } from "../lib/error-message.ts";
 

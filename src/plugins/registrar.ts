@@ -1,11 +1,11 @@
 // Registers tools and slash commands of plugins and of the program itself: checks them and fills in defaults.
 // Loaded at every start, so the rest of a plugin's context is in other files.
 import type { TSchema } from "typebox";
-import type { CommandAnswer, SlashCommand } from "../core/command.ts";
+import type { CommandAnswer, SlashCommand } from "../core/chat/command.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { HandlerTool, PluginContext, PluginSlashCommand } from "../core/plugin.ts";
-import type { Tool, ToolResult } from "../core/tool.ts";
-import type { Registry } from "../core/tool-registry.ts";
+import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import type { Registry } from "../core/tool/tool-registry.ts";
 import { withTimeout } from "../lib/async/with-timeout.ts";
 import type { Collected } from "./registrations.ts";
 

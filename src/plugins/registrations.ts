@@ -1,7 +1,7 @@
 // Everything that one plugin registered: functions and objects.
-import type { SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/chat/command.ts";
+import type { Platform } from "../core/chat/platform.ts";
 import type { HookName } from "../core/hook.ts";
-import type { Platform } from "../core/platform.ts";
 import type {
   EngineOptions,
   HookCallback,
@@ -12,8 +12,8 @@ import type {
   PluginMemoryProvider,
   ProviderKind,
 } from "../core/plugin.ts";
-import type { Tool } from "../core/tool.ts";
-import type { WebProvider } from "../core/web.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import type { WebProvider } from "../core/tool/web.ts";
 
 export interface Collected {
   readonly tools: { readonly tool: Tool; readonly override: boolean }[];

@@ -1,5 +1,5 @@
 // Chooses the wire dialect of a model: an explicit setting, then rules per model, then rules per URL.
-import type { TransportName } from "../core/provider.ts";
+import type { TransportName } from "../core/model/provider.ts";
 import { parseHost } from "./keys/key-hosts.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 

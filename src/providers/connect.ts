@@ -1,7 +1,7 @@
 // The models of a home: the configured one, else a server on this machine, else the offline model.
 import { type Failure, UserError } from "../core/failure.ts";
-import type { TransportName } from "../core/provider.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { TransportName } from "../core/model/provider.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
 import { auxiliarySelection } from "./auxiliary-model.ts";
 import { ProviderClient } from "./calls/client.ts";
 import { discoverLocal, type ProbeTarget } from "./discover.ts";

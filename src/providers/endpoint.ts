@@ -1,6 +1,6 @@
 // A model that can be called: its address, dialect and keys.
 import type { JsonObject } from "../core/message.ts";
-import type { ModelIdentity, TransportName } from "../core/provider.ts";
+import type { ModelIdentity, TransportName } from "../core/model/provider.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 
 /** A key found in a variable; `variable` names it for the pool and for messages. */

@@ -1,7 +1,7 @@
 // Opens the models of a home with its settings, keys and ledger.
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
 import { Models, type ModelsOptions } from "./connect.ts";
 import { type ModelConfig, readProviderSettings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 // The type of a catalog entry: everything the program knows about a provider.
-import type { TransportName } from "../core/provider.ts";
+import type { TransportName } from "../core/model/provider.ts";
 import type { ProviderQuirks } from "./quirks.ts";
 
 /** `api_key`: a key in a variable or in the pool. The others are ways to sign in; `none` needs nothing. */

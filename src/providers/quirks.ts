@@ -1,6 +1,6 @@
 // How a provider deviates from the plain dialect. The catalog sets these values, the transports read them.
 import type { JsonObject } from "../core/message.ts";
-import type { TransportName } from "../core/provider.ts";
+import type { TransportName } from "../core/model/provider.ts";
 
 /**
  * How reasoning effort is requested: `effort` is a top-level `reasoning_effort`; `openrouter` a `reasoning` object;

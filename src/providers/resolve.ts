@@ -1,6 +1,6 @@
 // Resolves a model selection and the configuration to an endpoint: provider, model, URL, dialect, keys. Pure.
 import type { Failure } from "../core/failure.ts";
-import type { TransportName } from "../core/provider.ts";
+import type { TransportName } from "../core/model/provider.ts";
 import { apiMode } from "./api-mode.ts";
 import { CATALOG, nearestProvider, providerByAlias, providerById } from "./catalog.ts";
 import type { Endpoint, EndpointKeys, VariableKey } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 // The models that a configuration names, in the form in which they are resolved to endpoints.
 import type { Config } from "../core/config/config.ts";
-import type { TransportName } from "../core/provider.ts";
+import type { TransportName } from "../core/model/provider.ts";
 import { isRecord } from "../lib/json/is-record.ts";
 
 /** The sections of the configuration that concern models. */

@@ -1,7 +1,7 @@
 // Calls of side models: summaries, titles, verdicts. Each task has its own model, time-out and ledger purpose.
 import type { Failure } from "../core/failure.ts";
 import { type Content, contentText, type JsonObject } from "../core/message.ts";
-import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
+import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/model/provider.ts";
 import { auxiliarySelection, taskConfig } from "./auxiliary-model.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Models } from "./connect.ts";

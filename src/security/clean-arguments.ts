@@ -1,6 +1,6 @@
 // Removes known secrets from tool arguments that become durable or reach another model, before the tool runs.
 import type { Redactor } from "../core/redactor.ts";
-import type { Tool, ToolBox } from "../core/tool.ts";
+import type { Tool, ToolBox } from "../core/tool/tool.ts";
 
 function redactValue(value: unknown, redactor: Redactor): unknown {
   if (typeof value === "string") return redactor.redact(value, { code: true });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/kit/skill-fixture.ts";
-import { estimateTextTokens } from "../core/tokens.ts";
+import { estimateTextTokens } from "../core/model/tokens.ts";
 import { parseSkill, runsOn } from "./parse.ts";
 import { searchSkills } from "./search.ts";
 

@@ -1,11 +1,11 @@
 // Skills as surfaces use them: slash commands, skills loaded before the first message, the list for the prompt.
 
-import type { SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/chat/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import { absentHuman } from "../core/human.ts";
 import { contentText, type Message } from "../core/message.ts";
 import type { SkillEntry, SkillRequest, Skills } from "../core/skill.ts";
-import type { Tool, ToolBox } from "../core/tool.ts";
+import type { Tool, ToolBox } from "../core/tool/tool.ts";
 import type { SkillService } from "./skill-service.ts";
 
 /** The skills of a home, opened when they are first needed. */

@@ -1,8 +1,8 @@
 // Formats the list of skills for the system prompt. A long list is reduced to names, because every request includes it.
 
+import { estimateTextTokens } from "../core/model/tokens.ts";
 import type { SkillView } from "../core/skill.ts";
 import { skillShows } from "../core/skill.ts";
-import { estimateTextTokens } from "../core/tokens.ts";
 import { compare } from "./catalog.ts";
 import type { IndexedSkill, Snapshot } from "./snapshot.ts";
 

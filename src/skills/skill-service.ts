@@ -12,7 +12,7 @@ import {
   type SkillView,
   skillCommandName,
 } from "../core/skill.ts";
-import { gateContext, type ToolContext } from "../core/tool.ts";
+import { gateContext, type ToolContext } from "../core/tool/tool.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { rememberNewest } from "../lib/remember-newest.ts";

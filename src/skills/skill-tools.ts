@@ -1,7 +1,7 @@
 // The three tools with which the model lists, reads and changes skills.
 import type { Static } from "typebox";
-import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import type { ManageArgs } from "./manage/plan.ts";
 import type { Answer } from "./view.ts";
 

@@ -1,7 +1,7 @@
 // Everything that the store can do. The program uses the contracts of core/.
-import type { HandoffStore } from "../core/handoff.ts";
-import type { NewMessage, SessionStore, SessionSummary } from "../core/session.ts";
-import type { TopicStore } from "../core/telegram-topics.ts";
+import type { HandoffStore } from "../core/store/handoff.ts";
+import type { NewMessage, SessionStore, SessionSummary } from "../core/store/session.ts";
+import type { TopicStore } from "../core/store/telegram-topics.ts";
 
 export interface MaintenanceResult {
   readonly skipped: boolean;

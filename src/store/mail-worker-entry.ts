@@ -1,7 +1,7 @@
 // The worker thread of the gateway's mailbox and usage ledger: the event loop of the gateway never waits for the disk.
 import { parentPort } from "node:worker_threads";
-import type { Mailbox } from "../core/mailbox.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { Mailbox } from "../core/store/mailbox.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
 import { serveCalls } from "../lib/worker-rpc.ts";
 import { createMailbox, GroupCommit } from "./runtime/mailbox.ts";
 import { createUsageLedger, insertUsage } from "./runtime/usage-ledger.ts";

@@ -1,6 +1,6 @@
 // Clean-up that takes several transactions: pruning, empty sessions, the automatic run, vacuum.
 
-import type { OnProgress } from "../core/session.ts";
+import type { OnProgress } from "../core/store/session.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { MaintenanceResult } from "./full-store.ts";
 import { isMaintenanceDue, markMaintenance } from "./sqlite/auto-maintenance.ts";

@@ -1,7 +1,7 @@
 // Opens the gateway's mailbox: in this process for tests and tools, in a worker thread for the gateway.
 import { Worker } from "node:worker_threads";
-import type { Mailbox } from "../core/mailbox.ts";
-import type { UsageLedger } from "../core/usage.ts";
+import type { Mailbox } from "../core/store/mailbox.ts";
+import type { UsageLedger } from "../core/store/usage.ts";
 import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
 import { WorkerClient } from "../lib/worker-rpc.ts";
 import { type PlainError, unpackError } from "./worker-protocol.ts";

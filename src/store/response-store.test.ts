@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ResponseStore, StoredResponse } from "../core/response-store.ts";
+import type { ResponseStore, StoredResponse } from "../core/store/response-store.ts";
 import { openResponseStore } from "./response-store.ts";
 import { openDatabase } from "./sqlite/connection/driver.ts";
 

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JsonObject, Message } from "../core/message.ts";
-import type { ResponseStore, StoredResponse, StoredThread } from "../core/response-store.ts";
+import type { ResponseStore, StoredResponse, StoredThread } from "../core/store/response-store.ts";
 import { type Database, immediate, openDatabase } from "./sqlite/connection/driver.ts";
 
 const MAX_RESPONSES = 100;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { LedgerEntry } from "../core/usage.ts";
+import type { LedgerEntry } from "../core/store/usage.ts";
 import { createCjkIndex, splitPairs } from "./runtime/cjk-index.ts";
 import { createUsageLedger } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";

@@ -1,6 +1,6 @@
 // Search as the store offers it: the statements of sqlite/search with the side index for CJK, opened when first needed.
 
-import type { SearchAnswer, SearchOptions } from "../core/session.ts";
+import type { SearchAnswer, SearchOptions } from "../core/store/session.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { type CjkIndex, createCjkIndex } from "./runtime/cjk-index.ts";
 import { openRuntimeDb } from "./runtime-db.ts";

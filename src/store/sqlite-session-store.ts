@@ -1,6 +1,6 @@
 // The session store on SQLite, in this process. The statements are in sqlite/; the connection orders and retries them.
-import type * as Core from "../core/session.ts";
-import type { TopicMode } from "../core/telegram-topics.ts";
+import type * as Core from "../core/store/session.ts";
+import type { TopicMode } from "../core/store/telegram-topics.ts";
 import type { FullStore, NewTopicBinding } from "./full-store.ts";
 import { IndexMaintenance } from "./index-maintenance.ts";
 import { maybeAutoPrune, pruneGhosts, pruneSessions, vacuum } from "./maintenance.ts";

@@ -1,6 +1,6 @@
 // The session store in a worker thread: the same contract, and the event loop of the caller never waits for the disk.
 import { Worker } from "node:worker_threads";
-import type { ExportedSession, OnProgress } from "../core/session.ts";
+import type { ExportedSession, OnProgress } from "../core/store/session.ts";
 import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
 import { WorkerClient } from "../lib/worker-rpc.ts";
 import type { FullStore } from "./full-store.ts";

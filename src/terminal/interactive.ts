@@ -1,7 +1,7 @@
 // The interactive conversation, line by line: prompt, streamed answers, slash commands, and text typed during a turn.
 import { join } from "node:path";
 import type { App } from "../app/app.ts";
-import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
+import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/chat/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";

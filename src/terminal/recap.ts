@@ -1,7 +1,7 @@
 // The recap of a resumed conversation: its last exchanges, shortened.
 
 import { type Content, contentText } from "../core/message.ts";
-import type { SessionLog } from "../core/session.ts";
+import type { SessionLog } from "../core/store/session.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 
 const EXCHANGES = 10;

@@ -3,7 +3,7 @@ import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
 import { absentHuman } from "../core/human.ts";
 import type { Settings } from "../core/settings.ts";
-import type { Registry, ToolState } from "../core/tool-registry.ts";
+import type { Registry, ToolState } from "../core/tool/tool-registry.ts";
 import { nearest } from "../lib/nearest.ts";
 import { extraToolsets, toolNames } from "./tool-selection.ts";
 import { ALWAYS_ON, leafToolsets, platforms, platformToolsets, switchOff, switchOn } from "./toolset-choice.ts";

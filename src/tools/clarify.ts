@@ -1,6 +1,6 @@
 // The clarify tool: asks the user a question and waits for the answer.
-import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool, jsonResult, type Tool, toolError } from "../core/tool/tool.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
 
 const MAX_CHOICES = 4;

@@ -3,11 +3,11 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { Static } from "typebox";
+import { isSendable, takeMarkers } from "../core/chat/outgoing-media.ts";
+import type { Role } from "../core/chat/role.ts";
 import type { Gate } from "../core/gate.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
-import { isSendable, takeMarkers } from "../core/outgoing-media.ts";
-import type { Role } from "../core/role.ts";
-import { Type } from "../core/schema.ts";
+import { Type } from "../core/tool/schema.ts";
 import {
   defineTool,
   gateContext,
@@ -16,7 +16,7 @@ import {
   type ToolContext,
   type ToolResult,
   toolError,
-} from "../core/tool.ts";
+} from "../core/tool/tool.ts";
 
 const WAIT_MS = 20_000;
 const SUMMARY_CHARS = 300;

@@ -1,9 +1,9 @@
 // The session_search tool: lists, searches and reads past conversations, from the index and without a model.
 
 import { type Content, contentText, type JsonObject } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
-import type { MessageRow, SearchHit, SessionIndex, SessionLog } from "../core/session.ts";
-import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
+import type { MessageRow, SearchHit, SessionIndex, SessionLog } from "../core/store/session.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool, jsonResult, type Tool, toolError } from "../core/tool/tool.ts";
 
 const HIDDEN_SOURCES = ["tool"];
 const HITS = 50;

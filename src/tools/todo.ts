@@ -1,8 +1,8 @@
 // The todo tool: the task list of a conversation. Restored from its last result in the message log on resume.
 
 import { contentText, type Message } from "../core/message.ts";
-import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
+import { Type } from "../core/tool/schema.ts";
+import { defineTool, jsonResult, type Tool, toolError } from "../core/tool/tool.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 
 export interface Todo {

@@ -2,8 +2,8 @@
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
-import type { Tool } from "../core/tool.ts";
-import type { Registry } from "../core/tool-registry.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import type { Registry } from "../core/tool/tool-registry.ts";
 import { nearest } from "../lib/nearest.ts";
 import { platformToolsets } from "./toolset-choice.ts";
 import { type ExtraToolsets, isToolset, resolveToolsets, TOOLSETS } from "./toolsets.ts";

@@ -6,7 +6,7 @@ import { openConversation } from "../../src/agent/conversation.ts";
 import { delegateTool } from "../../src/agent/delegation/delegate-tool.ts";
 import { noMemory } from "../../src/agent/delegation/no-memory.ts";
 import { noHooks } from "../../src/core/hook.ts";
-import { defineTool } from "../../src/core/tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { openSessionStore } from "../../src/store/open.ts";
 import { DELEGATION_SETTINGS } from "../kit/delegation-settings.ts";
 import { call, hangs, partsFor, plainEngine, type Reply, says, scripted, uses } from "../kit/scripted.ts";

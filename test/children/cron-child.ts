@@ -3,8 +3,8 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobFile } from "../../src/cron/job-file.ts";
-import { processOwner } from "../../src/cron/owner.ts";
-import { Scheduler } from "../../src/cron/scheduler.ts";
+import { processOwner } from "../../src/cron/run/owner.ts";
+import { Scheduler } from "../../src/cron/run/scheduler.ts";
 import { createCronLedger } from "../../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../../src/store/runtime-db.ts";
 

@@ -1,7 +1,7 @@
 // The part of the session store that recall needs, in memory: rows by session, sessions chained by compaction.
 import type { Message } from "../../src/core/message.ts";
 import { contentText } from "../../src/core/message.ts";
-import type { MessageRow, SearchHit, SessionRow } from "../../src/core/session.ts";
+import type { MessageRow, SearchHit, SessionRow } from "../../src/core/store/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 
 type Port = Pick<FullStore, "ancestors" | "getSession" | "getMessages" | "searchMessages">;

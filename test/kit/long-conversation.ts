@@ -1,6 +1,6 @@
 // Long generated conversations with planted facts, for tests of compaction. The same seed gives the same conversation.
 import type { Message } from "../../src/core/message.ts";
-import { estimateMessagesTokens } from "../../src/core/tokens.ts";
+import { estimateMessagesTokens } from "../../src/core/model/tokens.ts";
 
 export interface LongConversation {
   readonly messages: readonly Message[];

@@ -1,6 +1,6 @@
 // A usage ledger in memory, for tests of code that records usage.
-import type { LedgerEntry, SpendFilter, Usage, UsageGroup, UsageLedger } from "../../src/core/usage.ts";
-import { addUsage, NO_USAGE } from "../../src/core/usage.ts";
+import type { LedgerEntry, SpendFilter, Usage, UsageGroup, UsageLedger } from "../../src/core/store/usage.ts";
+import { addUsage, NO_USAGE } from "../../src/core/store/usage.ts";
 
 export class MemoryLedger implements UsageLedger {
   readonly entries: LedgerEntry[] = [];

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/core/message.ts";
-import type { ModelEvent, ModelRequest } from "../../src/core/provider.ts";
+import type { ModelEvent, ModelRequest } from "../../src/core/model/provider.ts";
 import { ProviderClient } from "../../src/providers/calls/client.ts";
 import { ModelFacts } from "../../src/providers/facts/limits.ts";
 import { Credentials } from "../../src/providers/keys/credentials.ts";

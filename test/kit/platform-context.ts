@@ -1,5 +1,5 @@
 // The context of a platform connection, as values that a test can inspect.
-import type { InboundEvent, Platform, PlatformContext } from "../../src/core/platform.ts";
+import type { InboundEvent, Platform, PlatformContext } from "../../src/core/chat/platform.ts";
 
 export interface TestPlatformContext extends PlatformContext {
   readonly events: InboundEvent[];

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Job, JobRun } from "../../src/core/job.ts";
 import { JobFile } from "../../src/cron/job-file.ts";
-import { processOwner } from "../../src/cron/owner.ts";
-import { type JobResult, Scheduler } from "../../src/cron/scheduler.ts";
+import { processOwner } from "../../src/cron/run/owner.ts";
+import { type JobResult, Scheduler } from "../../src/cron/run/scheduler.ts";
 import { createCronLedger } from "../../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../../src/store/runtime-db.ts";
 

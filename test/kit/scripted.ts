@@ -17,10 +17,10 @@ import type {
   ModelResponse,
   Provider,
   SideModel,
-} from "../../src/core/provider.ts";
-import type { SessionStore } from "../../src/core/session.ts";
-import type { Tool, ToolBox } from "../../src/core/tool.ts";
-import type { Cost, Usage } from "../../src/core/usage.ts";
+} from "../../src/core/model/provider.ts";
+import type { SessionStore } from "../../src/core/store/session.ts";
+import type { Cost, Usage } from "../../src/core/store/usage.ts";
+import type { Tool, ToolBox } from "../../src/core/tool/tool.ts";
 import { openSessionStore } from "../../src/store/open.ts";
 
 export const IDENTITY: ModelIdentity = {

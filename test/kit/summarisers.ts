@@ -1,5 +1,5 @@
 // Summarisers that misbehave, each in its own way, and one that works.
-import type { SideAnswer, SideModel, SideRequest } from "../../src/core/provider.ts";
+import type { SideAnswer, SideModel, SideRequest } from "../../src/core/model/provider.ts";
 
 const identity = { provider: "test", model: "summariser", baseUrl: "", transport: "offline" } as const;
 

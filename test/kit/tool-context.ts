@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Gate } from "../../src/core/gate.ts";
 import { absentHuman, type Human } from "../../src/core/human.ts";
 import type { Redactor } from "../../src/core/redactor.ts";
-import type { Tool, ToolContext, ToolResult } from "../../src/core/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../src/core/tool/tool.ts";
 
 /** A gate that lets everything pass, for tests of the code after it. */
 export const openGate: Gate = { check: async () => ({ allowed: true, how: "harmless" }), beginTurn: () => undefined };

@@ -1,5 +1,5 @@
 // A transport call with default values, and a collector of its events.
-import type { ModelRequest } from "../../src/core/provider.ts";
+import type { ModelRequest } from "../../src/core/model/provider.ts";
 import type { ProviderQuirks } from "../../src/providers/quirks.ts";
 import type {
   Transport,

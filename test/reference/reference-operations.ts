@@ -1,6 +1,6 @@
 // Store operations, for our store and as calls of Hermes Agent v0.14, and random lists of them.
 import fc from "fast-check";
-import type { NewMessage } from "../../src/core/session.ts";
+import type { NewMessage } from "../../src/core/store/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 import type { ReferenceCall } from "./reference.ts";
 

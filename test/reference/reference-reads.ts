@@ -1,5 +1,5 @@
 // Every query that both programs support, and the answer of each.
-import type { SessionSummary } from "../../src/core/session.ts";
+import type { SessionSummary } from "../../src/core/store/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 import type { ReferenceCall } from "./reference.ts";
 import { IDS } from "./reference-operations.ts";

@@ -1,5 +1,5 @@
 // Replies of the fake model server, and their frames in each dialect.
-import type { Usage } from "../../src/core/usage.ts";
+import type { Usage } from "../../src/core/store/usage.ts";
 
 export type Dialect = "chat" | "anthropic" | "responses";
 

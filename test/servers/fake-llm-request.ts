@@ -1,6 +1,6 @@
 // A recorded request of the fake model server, in one neutral view over the three dialects.
 import type { IncomingHttpHeaders } from "node:http";
-import type { Usage } from "../../src/core/usage.ts";
+import type { Usage } from "../../src/core/store/usage.ts";
 import type { Dialect } from "./fake-llm-replies.ts";
 
 type Row = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // A scripted model server on loopback: three dialects, streamed or not, strict about what it is sent.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Usage } from "../../src/core/usage.ts";
+import type { Usage } from "../../src/core/store/usage.ts";
 import { buildBody, buildFrames, type Dialect, errorBody, type Reply, type ScriptedCall } from "./fake-llm-replies.ts";
 import { parseView, type RecordedRequest } from "./fake-llm-request.ts";
 import { type ChatRules, validateChatCompletions, validateResponses } from "./fake-llm-validate.ts";

@@ -1,6 +1,6 @@
 // Guarded fetches for tests: loopback is allowed, the rest of the policy comes from the test.
 import type { Redactor } from "../../src/core/redactor.ts";
-import type { WebCheck, WebFetch } from "../../src/core/web.ts";
+import type { WebCheck, WebFetch } from "../../src/core/tool/web.ts";
 import { guardedFetch } from "../../src/security/guarded-fetch.ts";
 import { createRedactor } from "../../src/security/redact.ts";
 import { findBlockRule, normalizeHost, resolveUrl, type UrlPolicy } from "../../src/security/url-guard.ts";

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ExportedSession } from "../../src/core/session.ts";
+import type { ExportedSession } from "../../src/core/store/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 import { backdate, DAY, nowSeconds, type StoreFixture, type Suite } from "../kit/store-fixture.ts";
 

@@ -1,6 +1,6 @@
 // Search of any store host: syntaxes, filters, CJK, context, tool fields.
 import { describe, expect, it } from "vitest";
-import type { SearchOptions } from "../../src/core/session.ts";
+import type { SearchOptions } from "../../src/core/store/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 import type { Suite } from "../kit/store-fixture.ts";
 

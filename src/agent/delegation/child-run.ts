@@ -3,8 +3,8 @@ import type { Conversation, ConversationOptions } from "../../core/conversation.
 import type { AgentEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import type { DenyTool, ToolContext } from "../../core/tool.ts";
-import type { Cost, Usage } from "../../core/usage.ts";
+import type { Cost, Usage } from "../../core/store/usage.ts";
+import type { DenyTool, ToolContext } from "../../core/tool/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { ABORTED, untilAborted } from "../until-aborted.ts";

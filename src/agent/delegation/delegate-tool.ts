@@ -4,10 +4,10 @@ import type { Hooks } from "../../core/hook.ts";
 import { absentHuman } from "../../core/human.ts";
 import type { Memory } from "../../core/memory.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
-import type { SessionLog } from "../../core/session.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
-import { defineTool, jsonResult, toolError } from "../../core/tool.ts";
+import type { SessionLog } from "../../core/store/session.ts";
+import { Type } from "../../core/tool/schema.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { defineTool, jsonResult, toolError } from "../../core/tool/tool.ts";
 import { createSessionId } from "../message-log.ts";
 import {
   type ChildReport,

@@ -1,7 +1,7 @@
 // A stored record of the running subagents, so that after a restart the parent gets their partial results.
 import type { JsonObject } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import type { SessionLog } from "../../core/session.ts";
+import type { SessionLog } from "../../core/store/session.ts";
 
 export interface DelegatedChild {
   readonly index: number;

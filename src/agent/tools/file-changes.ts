@@ -1,6 +1,6 @@
 // Tracks failed file changes that were not repaired in the turn, for a note below the answer.
 import type { JsonObject } from "../../core/message.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tool/tool.ts";
 
 const WATCHED = new Set(["write_file", "patch"]);
 const MAX_PATHS = 10;

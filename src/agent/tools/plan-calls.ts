@@ -1,6 +1,6 @@
 // Decides which calls of a batch may overlap: read-only ones, and those with disjoint paths.
 import { resolve, sep } from "node:path";
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/tool/tool.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import type { ResolvedTools } from "./resolved-tools.ts";
 

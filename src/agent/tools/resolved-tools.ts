@@ -1,6 +1,6 @@
 // The tools of one conversation, resolved once: the tool box, those of the engine and of the memory provider, without denied ones.
-import type { ToolSchema } from "../../core/provider.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { ToolSchema } from "../../core/model/provider.ts";
+import type { Tool } from "../../core/tool/tool.ts";
 import type { ConversationParts } from "../parts.ts";
 
 export type ToolLocation =

@@ -2,8 +2,8 @@
 import type { Content, Json, JsonObject } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
 import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
-import { gateContext, toolError } from "../../core/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { gateContext, toolError } from "../../core/tool/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import { oneLine } from "../../lib/text/one-line.ts";

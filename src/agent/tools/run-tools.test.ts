@@ -14,8 +14,8 @@ import {
 import { noHooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool.ts";
+import { Type } from "../../core/tool/schema.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../core/tool/tool.ts";
 import { openConversation } from "../conversation.ts";
 import { pageable } from "./result-limits.ts";
 

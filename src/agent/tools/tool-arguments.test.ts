@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
+import { Type } from "../../core/tool/schema.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { canonicalArguments, parseArguments } from "./tool-arguments.ts";

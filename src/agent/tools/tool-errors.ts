@@ -1,7 +1,7 @@
 // Results of failed tool calls, and the detection of failures in results without a flag.
 
-import type { ToolResult } from "../../core/tool.ts";
-import { toolError } from "../../core/tool.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import { toolError } from "../../core/tool/tool.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 
 export const INTERRUPTED = "Interrupted.";

@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { openForeignStore, sessionsDir } from "../../app/open-store.ts";
 import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
-import type { ExportedSession, SessionStore } from "../../core/session.ts";
+import type { ExportedSession, SessionStore } from "../../core/store/session.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { formatBytes } from "../../lib/terminal/columns.ts";
 import { type CliContext, integerOption, textOption } from "../command.ts";

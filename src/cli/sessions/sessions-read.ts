@@ -1,7 +1,7 @@
 // The subcommands of `hermes sessions` that only read: list, browse, search, show, stats.
 import { UserError } from "../../core/failure.ts";
 import { type Content, contentText } from "../../core/message.ts";
-import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../../core/session.ts";
+import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../../core/store/session.ts";
 import { type Column, formatBytes, relativeTime, renderTable } from "../../lib/terminal/columns.ts";
 import { pick } from "../../lib/terminal/picker.ts";
 import { type CliContext, integerOption, textOption } from "../command.ts";

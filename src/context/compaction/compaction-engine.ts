@@ -1,8 +1,8 @@
 // Common code of the built-in engines: sizes, the cut, pruning, and the check that a pass saved enough.
 import type { CompressOptions, CompressOutcome } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
-import type { SideModel } from "../../core/provider.ts";
-import { estimateMessagesTokens, estimateTextTokens } from "../../core/tokens.ts";
+import type { SideModel } from "../../core/model/provider.ts";
+import { estimateMessagesTokens, estimateTextTokens } from "../../core/model/tokens.ts";
 import { assemble } from "./assemble.ts";
 import { type CompactionSettings, type PassBudget, passBudget } from "./budget.ts";
 import { EngineBase } from "./engine-base.ts";

@@ -1,7 +1,7 @@
 // Base class of the built-in context engines: token counters, the trigger, and the guard against passes without gain.
 import type { EngineStatus, EngineUsage } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
-import { estimateMessagesTokens } from "../../core/tokens.ts";
+import { estimateMessagesTokens } from "../../core/model/tokens.ts";
 import { type CompactionSettings, DEFAULT_COMPACTION, MIN_SAVING, thresholdTokens } from "./budget.ts";
 
 /** After two passes without gain, none is started until the request has grown by this share of the window. */

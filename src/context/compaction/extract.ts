@@ -1,7 +1,7 @@
 // A summary without a model: the same inputs always give the same notes, within a token budget.
 import type { ToolCall } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { estimateTextTokens } from "../../core/tokens.ts";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { truncateLines } from "../truncate-lines.ts";

@@ -1,6 +1,6 @@
 // The tools of the lossless engine: open a node of the summary tree, search all of it.
 import type { JsonObject } from "../../core/message.ts";
-import type { ToolSchema } from "../../core/provider.ts";
+import type { ToolSchema } from "../../core/model/provider.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { type LoggedTurn, type LogStore, readConversation } from "../conversation-log.ts";
 import { searchConversation, turnText } from "../recall-context.ts";

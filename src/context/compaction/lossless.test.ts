@@ -6,7 +6,7 @@ import { LogStore } from "../../../test/kit/log-store.ts";
 import { FAULTY, workingSummariser } from "../../../test/kit/summarisers.ts";
 import type { Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { estimateMessagesTokens } from "../../core/tokens.ts";
+import { estimateMessagesTokens } from "../../core/model/tokens.ts";
 import { LosslessEngine, type LosslessOptions } from "./lossless.ts";
 
 let dir = "";

@@ -1,8 +1,8 @@
 // The second context engine: a tree of summaries over the unchanged log. The window shows the roots; tools open any node.
 import type { CompressOptions, CompressOutcome, ContextEngine, EngineToolContext } from "../../core/context.ts";
 import type { JsonObject, Message } from "../../core/message.ts";
-import type { ToolSchema } from "../../core/provider.ts";
-import { estimateMessagesTokens, estimateMessageTokens } from "../../core/tokens.ts";
+import type { ToolSchema } from "../../core/model/provider.ts";
+import { estimateMessagesTokens, estimateMessageTokens } from "../../core/model/tokens.ts";
 import type { LogStore } from "../conversation-log.ts";
 import { summaryBudget } from "./budget.ts";
 import { CompactionEngine, type EngineOptions, type PassSizes } from "./compaction-engine.ts";

@@ -1,7 +1,7 @@
 // Decides where compaction cuts: head, middle and tail, without splitting tool groups.
 import type { Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { estimateMessageTokens } from "../../core/tokens.ts";
+import { estimateMessageTokens } from "../../core/model/tokens.ts";
 import { truncateMiddle } from "../../lib/text/truncate.ts";
 import type { PassBudget } from "./budget.ts";
 import type { Outline, Turn } from "./outline.ts";

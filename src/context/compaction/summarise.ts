@@ -1,7 +1,7 @@
 // Asks a model for a summary, at most three times, and falls back on the extract. Always returns a result.
 
-import type { SideAnswer, SideModel } from "../../core/provider.ts";
-import { estimateTextTokens } from "../../core/tokens.ts";
+import type { SideAnswer, SideModel } from "../../core/model/provider.ts";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { SignalRace } from "../../lib/async/signal-race.ts";
 import { errorMessage } from "../../lib/error-message.ts";

@@ -3,7 +3,7 @@ import { longConversation } from "../../../test/kit/long-conversation.ts";
 import { answer, sideModel, workingSummariser } from "../../../test/kit/summarisers.ts";
 import type { Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { estimateMessagesTokens } from "../../core/tokens.ts";
+import { estimateMessagesTokens } from "../../core/model/tokens.ts";
 import { passBudget, summaryBudget, thresholdTokens } from "./budget.ts";
 import { SummaryEngine } from "./summary-engine.ts";
 import { SUMMARY_TAG } from "./summary-message.ts";

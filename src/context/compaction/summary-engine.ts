@@ -1,7 +1,7 @@
 // The default context engine: prunes old outputs, then replaces the middle of the log by a summary.
 import type { CompressOptions, CompressOutcome, ContextEngine } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
-import { estimateMessagesTokens } from "../../core/tokens.ts";
+import { estimateMessagesTokens } from "../../core/model/tokens.ts";
 import { summaryBudget } from "./budget.ts";
 import { CompactionEngine, type PassResult, type PassSizes } from "./compaction-engine.ts";
 import { type Outline, outline } from "./outline.ts";

@@ -1,7 +1,7 @@
 // The message that replaces compacted turns: how it is marked, found and parsed.
 import type { Content, ContentPart, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { TODO_NOTE } from "../../core/todo-note.ts";
+import { TODO_NOTE } from "../../core/tool/todo-note.ts";
 
 /** Summaries are recognised by this tag, not by the sentence after it. */
 export const SUMMARY_TAG = "[CONTEXT COMPACTION";

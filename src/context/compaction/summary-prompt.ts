@@ -1,6 +1,6 @@
 // The prompt for the summariser, and the checks of its answer.
-import type { SideAnswer } from "../../core/provider.ts";
-import { estimateTextTokens } from "../../core/tokens.ts";
+import type { SideAnswer } from "../../core/model/provider.ts";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 
 const TEMPLATE = `## Active Task
 [The user's newest unfinished request, quoted word for word]

@@ -1,7 +1,7 @@
 // A tree of summaries of the log: leaves cover turns, parents cover leaves. Nodes are added and merged, never lost.
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { estimateTextTokens } from "../../core/tokens.ts";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import { mergeNotes, shrinkNotes } from "./extract.ts";

@@ -1,6 +1,6 @@
 // Keeps calls and results together after a cut: orphans are removed, missing results get a stub. Other messages stay the same objects.
 import type { Message, ToolCall } from "../../core/message.ts";
-import { MISSING_RESULT } from "../../core/projection.ts";
+import { MISSING_RESULT } from "../../core/model/projection.ts";
 
 function stub(call: ToolCall): Message {
   return { role: "tool", tool_call_id: call.id, tool_name: call.function.name, content: MISSING_RESULT };

@@ -1,7 +1,7 @@
 // What a compaction copies verbatim, independent of the summariser: request, constraints, open todos, memory notes.
 import type { Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { estimateTextTokens } from "../../core/tokens.ts";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { truncateLines } from "../truncate-lines.ts";
 import { coveredRange, type Outline, type Turn } from "./outline.ts";

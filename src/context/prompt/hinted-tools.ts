@@ -1,6 +1,6 @@
 // Adds the project instructions of a folder to the result of the first tool call that names it.
 import type { Scan } from "../../core/scan.ts";
-import type { Tool, ToolBox } from "../../core/tool.ts";
+import type { Tool, ToolBox } from "../../core/tool/tool.ts";
 import { lazy } from "../../lib/async/lazy.ts";
 
 /** The same tools; those with `namesFolders` add the hints to their results. The code is loaded at the first such call. */

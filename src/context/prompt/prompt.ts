@@ -1,7 +1,7 @@
 // The system prompt, put together once per session from tiers: what never changes first, what changes by day last.
 import { join } from "node:path";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { noScan, type Scan } from "../../core/scan.ts";
-import { estimateTextTokens } from "../../core/tokens.ts";
 import { readIfExists } from "../../lib/read-if-exists.ts";
 import { capText, readProjectFiles } from "./project-files.ts";
 

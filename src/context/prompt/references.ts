@@ -3,8 +3,8 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
+import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { isEnvFile } from "../../core/redactor.ts";
-import { estimateTextTokens } from "../../core/tokens.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
 

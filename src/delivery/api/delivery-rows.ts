@@ -1,11 +1,11 @@
 // A delivery as rows of the outbox: its text in parts, then its files. The same delivery always gets the same keys.
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
+import { detectMediaKind } from "../../core/chat/outgoing-media.ts";
+import type { Platform } from "../../core/chat/platform.ts";
+import { splitText } from "../../core/chat/split-text.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
-import type { NewOutgoing } from "../../core/mailbox.ts";
-import { detectMediaKind } from "../../core/outgoing-media.ts";
-import type { Platform } from "../../core/platform.ts";
-import { splitText } from "../../core/split-text.ts";
+import type { NewOutgoing } from "../../core/store/mailbox.ts";
 
 /** Key prefix of deliveries of jobs: any process that holds the outbox may send them. */
 export const JOB_KEYS = "job:";

@@ -1,6 +1,6 @@
 // Adds messages that other processes sent to a chat to the session of that chat.
 import type { DeliveryTarget } from "../../core/job.ts";
-import type { SessionIndex, SessionLog } from "../../core/session.ts";
+import type { SessionIndex, SessionLog } from "../../core/store/session.ts";
 
 /** The used fields of an entry of sessions.json. */
 export interface ChatEntry {

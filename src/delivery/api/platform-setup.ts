@@ -1,8 +1,8 @@
 // Setting up chat platforms: what each one needs, what is missing, and a trial sign-in.
 
+import type { Platform, PlatformContext } from "../../core/chat/platform.ts";
+import type { PlatformSettings } from "../../core/chat/platform-settings.ts";
 import { formatError } from "../../core/failure.ts";
-import type { Platform, PlatformContext } from "../../core/platform.ts";
-import type { PlatformSettings } from "../../core/platform-settings.ts";
 
 const TRIAL_MS = 30_000;
 

@@ -1,7 +1,7 @@
 // Sends one row of the outbox exactly once: a row that may already be delivered is searched for first.
 
-import type { Mailbox, OutboxRow } from "../../core/mailbox.ts";
-import type { OutboundFile, OutboundMessage, PlatformConnection, SendResult } from "../../core/platform.ts";
+import type { OutboundFile, OutboundMessage, PlatformConnection, SendResult } from "../../core/chat/platform.ts";
+import type { Mailbox, OutboxRow } from "../../core/store/mailbox.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 
 const KNOWN_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isSendable } from "../../core/outgoing-media.ts";
+import { isSendable } from "../../core/chat/outgoing-media.ts";
 
 /** Its path; null when it does not exist or is of a kind that chats do not accept. */
 export function sendableFile(written: string): string | null {

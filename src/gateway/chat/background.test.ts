@@ -11,7 +11,7 @@ import {
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
-import type { Mailbox } from "../../core/mailbox.ts";
+import type { Mailbox } from "../../core/store/mailbox.ts";
 
 afterEach(closeGateways);
 

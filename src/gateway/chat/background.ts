@@ -1,9 +1,9 @@
 // /background: runs a task in a separate conversation. Its result is sent to the chat as a message with a header.
 import { randomBytes } from "node:crypto";
+import type { Destination } from "../../core/chat/platform.ts";
 import type { AgentEvent } from "../../core/event.ts";
 import { copyPresence, type Human } from "../../core/human.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { Destination } from "../../core/platform.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
 import type { BackgroundRequest, BackgroundTasks, GatewayContext } from "../control/gateway-context.ts";

@@ -1,11 +1,11 @@
 // Runs the slash commands of one chat: checks who may use them, and applies their answers to the chat's session.
 import { randomBytes } from "node:crypto";
-import type { ChatCommandContext } from "../../core/chat-command.ts";
-import { type ChatCommandAnswer, type CommandAnswer, isForOwner, type SlashCommand } from "../../core/command.ts";
+import type { ChatCommandContext } from "../../core/chat/chat-command.ts";
+import { type ChatCommandAnswer, type CommandAnswer, isForOwner, type SlashCommand } from "../../core/chat/command.ts";
+import type { ButtonPress } from "../../core/chat/platform.ts";
+import type { Role } from "../../core/chat/role.ts";
 import { UserError } from "../../core/failure.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { ButtonPress } from "../../core/platform.ts";
-import type { Role } from "../../core/role.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { mayUse } from "../inbound/access.ts";
 import { handoffsFor, ledgerFor, storeFor } from "../inbound/scoped-store.ts";

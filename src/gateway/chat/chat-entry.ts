@@ -1,9 +1,9 @@
 // Finds the session of a chat message and opens its conversation.
 
+import type { Source } from "../../core/chat/platform.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { Source } from "../../core/platform.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { instructionsFor } from "../inbound/incoming.ts";

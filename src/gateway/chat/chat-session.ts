@@ -2,7 +2,7 @@
 
 import { UserError } from "../../core/failure.ts";
 import { absentHuman, type Human } from "../../core/human.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { mirror } from "../../delivery/api/mirror.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";

@@ -1,8 +1,8 @@
 // Carries out what chat commands ask of the gateway.
-import type { GatewayRequest } from "../../core/chat-command.ts";
-import type { CommandAnswer } from "../../core/command.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { Source } from "../../core/platform.ts";
+import type { GatewayRequest } from "../../core/chat/chat-command.ts";
+import type { CommandAnswer } from "../../core/chat/command.ts";
+import type { Source } from "../../core/chat/platform.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { storeFor } from "../inbound/scoped-store.ts";
 import { Replies } from "../outbound/replies.ts";

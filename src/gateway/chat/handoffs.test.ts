@@ -10,7 +10,7 @@ import {
   texts,
 } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
-import type { CommandContext } from "../../core/command.ts";
+import type { CommandContext } from "../../core/chat/command.ts";
 import { absentHuman } from "../../core/human.ts";
 
 afterEach(closeGateways);

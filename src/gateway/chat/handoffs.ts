@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { ChatKind, Source } from "../../core/chat/platform.ts";
 import type { DeliveryTarget } from "../../core/job.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { ChatKind, Source } from "../../core/platform.ts";
-import type { SessionRow } from "../../core/session.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
+import type { SessionRow } from "../../core/store/session.ts";
 import { findChatEntry } from "../../delivery/api/mirror.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";

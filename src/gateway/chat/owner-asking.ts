@@ -1,6 +1,7 @@
 // Asks an owner about a guest's turn, in the first of the owner's chats that can be reached.
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { Source } from "../../core/platform.ts";
+
+import type { Source } from "../../core/chat/platform.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { Replies } from "../outbound/replies.ts";
 import { visibleLine } from "./approval-text.ts";

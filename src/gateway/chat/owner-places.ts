@@ -1,5 +1,5 @@
 // The chats of owners: their private chats, then the home channel of their platform; the guest's platform first.
-import type { Destination, Platform, Source } from "../../core/platform.ts";
+import type { Destination, Platform, Source } from "../../core/chat/platform.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 
 export interface OwnerPlace {

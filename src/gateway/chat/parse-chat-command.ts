@@ -1,6 +1,6 @@
 // Finds the slash command that a chat message calls, and lists the commands of a chat.
 import type { OpenedGateway } from "../../app/open-gateway.ts";
-import { parseCommandLine, type SlashCommand } from "../../core/command.ts";
+import { parseCommandLine, type SlashCommand } from "../../core/chat/command.ts";
 
 export type ParsedCommand =
   | { readonly command: SlashCommand; readonly args: string }

@@ -1,8 +1,8 @@
 // Reports background processes to the chat that started them; its agent continues with the result.
 import { randomUUID } from "node:crypto";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { InboundEvent } from "../../core/platform.ts";
-import type { ProcessNotice } from "../../core/process-notice.ts";
+import type { InboundEvent } from "../../core/chat/platform.ts";
+import type { ProcessNotice } from "../../core/chat/process-notice.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import type { GatewayContext, ProcessStarters } from "../control/gateway-context.ts";
 import { sessionKey } from "../inbound/session-key.ts";

@@ -1,8 +1,8 @@
 // Questions to the user of a chat: approvals and clarifications, answered by button, command or text, with a time-out.
 import { randomBytes } from "node:crypto";
+import type { Button } from "../../core/chat/platform.ts";
+import type { Role } from "../../core/chat/role.ts";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../../core/human.ts";
-import type { Button } from "../../core/platform.ts";
-import type { Role } from "../../core/role.ts";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { approvalText, type QuestionText, visibleLine } from "./approval-text.ts";
 import { type Answerer, NOT_YOURS_TO_ANSWER, type OpenQuestions } from "./open-questions.ts";

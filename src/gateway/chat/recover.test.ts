@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { mirror } from "../../delivery/api/mirror.ts";
 import { recover } from "./recover.ts";
 

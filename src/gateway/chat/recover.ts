@@ -1,8 +1,8 @@
 // After a crash: finds out how far the turn of a message got.
 
-import type { InboxRow, Mailbox } from "../../core/mailbox.ts";
 import { type Content, contentText } from "../../core/message.ts";
-import type { MessageRow, SessionIndex, SessionLog } from "../../core/session.ts";
+import type { InboxRow, Mailbox } from "../../core/store/mailbox.ts";
+import type { MessageRow, SessionIndex, SessionLog } from "../../core/store/session.ts";
 import { isMirrored } from "../../delivery/api/mirror.ts";
 
 export type Recovered =

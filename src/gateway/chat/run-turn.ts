@@ -1,11 +1,11 @@
 // One turn of one chat: opens the session, runs the conversation, shows progress and puts the answer into the outbox.
 import { join } from "node:path";
+import type { Destination, Platform } from "../../core/chat/platform.ts";
 import type { OpenedConversation } from "../../core/conversation.ts";
 import type { AgentEvent } from "../../core/event.ts";
 import { UserError } from "../../core/failure.ts";
-import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
 import { type AssistantMessage, contentText } from "../../core/message.ts";
-import type { Destination, Platform } from "../../core/platform.ts";
+import type { InboxRow, NewOutgoing } from "../../core/store/mailbox.ts";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";

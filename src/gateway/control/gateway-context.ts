@@ -1,8 +1,8 @@
 // The context that all chats of the gateway share.
 import type { OpenedGateway } from "../../app/open-gateway.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { Destination, Platform, PlatformConnection, Source } from "../../core/platform.ts";
-import type { Role } from "../../core/role.ts";
+import type { Destination, Platform, PlatformConnection, Source } from "../../core/chat/platform.ts";
+import type { Role } from "../../core/chat/role.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import type { Agents } from "../chat/agents.ts";
 import type { OpenQuestions } from "../chat/open-questions.ts";
 import type { AccessSettings } from "../inbound/access.ts";

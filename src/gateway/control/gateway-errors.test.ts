@@ -1,7 +1,7 @@
 // Connection errors, rate limits, restarts and disk errors: recovered or reported, and nothing is sent twice.
 import { afterEach, describe, expect, it } from "vitest";
 import { answered, closeGateways, openGatewayFixture, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
-import type { Mailbox } from "../../core/mailbox.ts";
+import type { Mailbox } from "../../core/store/mailbox.ts";
 import { Topics } from "../inbound/topics.ts";
 
 afterEach(closeGateways);

@@ -1,5 +1,5 @@
 // Options and status of the gateway.
-import type { MailboxCounts } from "../../core/mailbox.ts";
+import type { MailboxCounts } from "../../core/store/mailbox.ts";
 import type { LinkState, LinkTimes } from "./platform-link.ts";
 
 export interface GatewayOptions {

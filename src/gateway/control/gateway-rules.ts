@@ -2,9 +2,9 @@
 
 import type { App } from "../../app/app.ts";
 import type { OpenedGateway } from "../../app/open-gateway.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
-import type { Destination, Platform, Source } from "../../core/platform.ts";
-import type { Role } from "../../core/role.ts";
+import type { Destination, Platform, Source } from "../../core/chat/platform.ts";
+import type { Role } from "../../core/chat/role.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { homeChannel } from "../../delivery/api/targets.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { type AccessSettings, ids } from "../inbound/access.ts";

@@ -2,11 +2,11 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { OpenedGateway } from "../../app/open-gateway.ts";
+import type { InboundEvent, Platform, PlatformContext } from "../../core/chat/platform.ts";
 import { absentHuman } from "../../core/human.ts";
 import type { DeliveryTarget } from "../../core/job.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
-import type { InboundEvent, Platform, PlatformContext } from "../../core/platform.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 import { findChatEntry } from "../../delivery/api/mirror.ts";
 import { settlesWithin } from "../../lib/async/with-timeout.ts";
 import { errorMessage } from "../../lib/error-message.ts";

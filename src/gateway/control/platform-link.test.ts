@@ -1,6 +1,6 @@
 // A connection that receives nothing is replaced, also when closing the old one hangs.
 import { expect, it } from "vitest";
-import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import type { Platform, PlatformConnection, PlatformContext } from "../../core/chat/platform.ts";
 import { type LinkState, PlatformLink } from "./platform-link.ts";
 
 const TIMES = { connectMs: 1_000, firstPauseMs: 1, maxPauseMs: 5, watchMs: 2, rebuildMs: 5, closeMs: 20 };

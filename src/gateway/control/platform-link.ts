@@ -1,14 +1,14 @@
 // Keeps one platform connected: connects, watches its health, and reconnects when it stays unreachable.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatError, UserError } from "../../core/failure.ts";
 import type {
   HealthState,
   Platform,
   PlatformConnection,
   PlatformContext,
   PlatformHealth,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
+import { formatError, UserError } from "../../core/failure.ts";
 import { settlesWithin } from "../../lib/async/with-timeout.ts";
 
 export interface LinkTimes {

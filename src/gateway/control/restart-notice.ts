@@ -1,8 +1,8 @@
 // `.restart_notify.json`: the chat that requested a restart, to notify it after the start.
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Source } from "../../core/chat/platform.ts";
 import type { DeliveryTarget } from "../../core/job.ts";
-import type { Source } from "../../core/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 

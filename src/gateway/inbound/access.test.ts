@@ -1,6 +1,6 @@
 // Access control: the fixed order of the checks.
 import { describe, expect, it } from "vitest";
-import type { InboundEvent, Source } from "../../core/platform.ts";
+import type { InboundEvent, Source } from "../../core/chat/platform.ts";
 import { type AccessSettings, checkAccess, mayUse } from "./access.ts";
 
 function settings(

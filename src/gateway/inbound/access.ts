@@ -1,5 +1,5 @@
 // Access control: who may write to the agent, and whether others are offered pairing. The order of the checks is fixed.
-import type { InboundEvent } from "../../core/platform.ts";
+import type { InboundEvent } from "../../core/chat/platform.ts";
 
 export interface AccessSettings {
   /** A setting by its environment name: the environment first, then the platform's section. */

@@ -1,5 +1,5 @@
 // Combines messages that belong together, such as the pictures of an album, into one.
-import type { InboxRow } from "../../core/mailbox.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 
 /** This long after its last message an album is complete. */
 const QUIET_MS = 800;

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Attachment, PlatformConnection } from "../../core/chat/platform.ts";
 import type { Pictures } from "../../core/conversation.ts";
-import type { Attachment, PlatformConnection } from "../../core/platform.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { errorMessage } from "../../lib/error-message.ts";

@@ -1,7 +1,7 @@
 // The hook for incoming messages: plugins may drop a message, change its text or let it pass.
 import type { Hooks } from "../../core/hook.ts";
-import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
+import type { InboxRow } from "../../core/store/mailbox.ts";
 
 function about({ event }: InboxRow): JsonObject {
   const { source } = event;

@@ -1,6 +1,7 @@
 // Builds the model's input from an event: sender, quote, text and files.
+
+import type { InboundEvent, Platform, Source } from "../../core/chat/platform.ts";
 import type { ContentPart } from "../../core/message.ts";
-import type { InboundEvent, Platform, Source } from "../../core/platform.ts";
 import { type AttachmentParts, readAttachment } from "./attachments.ts";
 
 const QUOTED = 500;

@@ -1,7 +1,7 @@
 // Who owns the agent: named in the configuration, else the only allowed user of a platform, else the first paired user.
 
-import type { Source } from "../../core/platform.ts";
-import type { Role } from "../../core/role.ts";
+import type { Source } from "../../core/chat/platform.ts";
+import type { Role } from "../../core/chat/role.ts";
 import type { PairedUser } from "../../delivery/api/pairing.ts";
 import { type AccessSettings, ids } from "./access.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SessionStore } from "../../core/session.ts";
+import type { SessionStore } from "../../core/store/session.ts";
 import { openSessionStore } from "../../store/open.ts";
 import { ScopedStore } from "./scoped-store.ts";
 

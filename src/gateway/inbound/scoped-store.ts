@@ -1,8 +1,8 @@
 // The session store and the ledger as one user may see them: sessions of other users do not exist.
 
-import type { HandoffStore } from "../../core/handoff.ts";
+import type { Source } from "../../core/chat/platform.ts";
 import type { Message } from "../../core/message.ts";
-import type { Source } from "../../core/platform.ts";
+import type { HandoffStore } from "../../core/store/handoff.ts";
 import type {
   ExportedSession,
   ListOptions,
@@ -12,8 +12,8 @@ import type {
   SessionRow,
   SessionStore,
   SessionSummary,
-} from "../../core/session.ts";
-import type { UsageLedger } from "../../core/usage.ts";
+} from "../../core/store/session.ts";
+import type { UsageLedger } from "../../core/store/usage.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 
 async function deny(): Promise<never> {

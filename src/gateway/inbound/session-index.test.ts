@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Source } from "../../core/platform.ts";
+import type { Source } from "../../core/chat/platform.ts";
 import { SessionIndex } from "./session-index.ts";
 
 let folder: string;

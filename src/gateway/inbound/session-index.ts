@@ -1,7 +1,7 @@
 // sessions.json: the current session of each chat. Kept in memory, written atomically; new ids are written before use.
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Source } from "../../core/platform.ts";
+import type { Source } from "../../core/chat/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { newSessionId } from "../../lib/ids.ts";
 

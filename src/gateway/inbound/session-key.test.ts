@@ -1,7 +1,7 @@
 // Session keys and tenants.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ChatKind, Source } from "../../core/platform.ts";
+import type { ChatKind, Source } from "../../core/chat/platform.ts";
 import { sessionKey, tenantKey } from "./session-key.ts";
 
 const rules = { groupPerUser: true, threadPerUser: false };

@@ -1,6 +1,6 @@
 // The session key of a message, and the tenant whose memory its session uses.
 import { createHash } from "node:crypto";
-import type { Source } from "../../core/platform.ts";
+import type { Source } from "../../core/chat/platform.ts";
 
 export interface KeyRules {
   /** In groups, each user has a session. */

@@ -1,8 +1,8 @@
 // Telegram topics in a private chat: each topic has its own session, and the chat itself becomes a lobby.
-import type { CommandAnswer } from "../../core/command.ts";
-import type { InboundEvent } from "../../core/platform.ts";
-import type { SessionIndex } from "../../core/session.ts";
-import type { TopicStore } from "../../core/telegram-topics.ts";
+import type { CommandAnswer } from "../../core/chat/command.ts";
+import type { InboundEvent } from "../../core/chat/platform.ts";
+import type { SessionIndex } from "../../core/store/session.ts";
+import type { TopicStore } from "../../core/store/telegram-topics.ts";
 
 type TopicAnswer = Extract<CommandAnswer, { type: "text" | "switch" }>;
 

@@ -1,9 +1,9 @@
 // Builds the messages that a chat gets at the end of a turn.
 import { existsSync } from "node:fs";
+import type { Destination, Platform } from "../../core/chat/platform.ts";
+import { splitText } from "../../core/chat/split-text.ts";
 import type { AgentEvent } from "../../core/event.ts";
-import type { NewOutgoing, OutboxPayload } from "../../core/mailbox.ts";
-import type { Destination, Platform } from "../../core/platform.ts";
-import { splitText } from "../../core/split-text.ts";
+import type { NewOutgoing, OutboxPayload } from "../../core/store/mailbox.ts";
 import { extractMedia } from "./media.ts";
 
 export interface AnswerPlace {

@@ -1,8 +1,8 @@
 // Sends messages outside of turns: results of scheduled jobs, notices, messages to a home channel.
 
+import type { Destination, Platform } from "../../core/chat/platform.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../../core/job.ts";
-import type { Mailbox, NewOutgoing } from "../../core/mailbox.ts";
-import type { Destination, Platform } from "../../core/platform.ts";
+import type { Mailbox, NewOutgoing } from "../../core/store/mailbox.ts";
 import { resolveChat } from "../../delivery/api/channel-directory.ts";
 import { deliveryRows } from "../../delivery/api/delivery-rows.ts";
 import { PLATFORM_NAMES } from "../../delivery/api/targets.ts";

@@ -1,7 +1,7 @@
 // The chats that the gateway knows, from messages and from platforms that list their channels; stored in a file.
 
+import type { PlatformConnection } from "../../core/chat/platform.ts";
 import type { KnownChat } from "../../core/job.ts";
-import type { PlatformConnection } from "../../core/platform.ts";
 import { writeDirectory } from "../../delivery/api/channel-directory.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";

@@ -1,7 +1,7 @@
 // The display of a running turn ends with the turn.
 import { expect, it } from "vitest";
-import type { Mailbox } from "../../core/mailbox.ts";
-import { PLAIN_CAPABILITIES, type Platform, type PlatformConnection } from "../../core/platform.ts";
+import { PLAIN_CAPABILITIES, type Platform, type PlatformConnection } from "../../core/chat/platform.ts";
+import type { Mailbox } from "../../core/store/mailbox.ts";
 import { LiveReply } from "./live-reply.ts";
 import { Sender } from "./sender.ts";
 

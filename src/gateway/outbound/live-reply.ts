@@ -1,6 +1,7 @@
 // What a chat sees during a turn: the partial answer, one message with tool progress, the typing indicator.
-import type { Mailbox } from "../../core/mailbox.ts";
-import type { Destination, Platform } from "../../core/platform.ts";
+
+import type { Destination, Platform } from "../../core/chat/platform.ts";
+import type { Mailbox } from "../../core/store/mailbox.ts";
 import { settlesWithin } from "../../lib/async/with-timeout.ts";
 import { withoutMarkers } from "./media.ts";
 import type { Sender } from "./sender.ts";

@@ -1,7 +1,7 @@
 // Files of an answer: `MEDIA:` markers are removed from the text and become attachments.
 import { basename } from "node:path";
-import { detectMediaKind, takeMarkers } from "../../core/outgoing-media.ts";
-import type { MediaKind } from "../../core/platform.ts";
+import { detectMediaKind, takeMarkers } from "../../core/chat/outgoing-media.ts";
+import type { MediaKind } from "../../core/chat/platform.ts";
 import { sendableFile } from "../../delivery/api/sendable-file.ts";
 
 export interface OutgoingFile {

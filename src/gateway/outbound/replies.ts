@@ -1,9 +1,9 @@
 // Messages of the gateway itself: answers to commands, acknowledgements, questions.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../../core/mailbox.ts";
-import type { Button, Destination, Platform } from "../../core/platform.ts";
-import { splitText } from "../../core/split-text.ts";
+import type { Button, Destination, Platform } from "../../core/chat/platform.ts";
+import { splitText } from "../../core/chat/split-text.ts";
+import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../../core/store/mailbox.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { QuestionText } from "../chat/approval-text.ts";

@@ -1,7 +1,7 @@
 // The configured extras of an answer: streaming, reasoning, footer.
 import type { App } from "../../app/app.ts";
+import type { Platform } from "../../core/chat/platform.ts";
 import type { OpenedConversation } from "../../core/conversation.ts";
-import type { Platform } from "../../core/platform.ts";
 import type { LiveSettings } from "./live-reply.ts";
 
 const THOUGHT_LINES = 15;

@@ -1,7 +1,13 @@
 // Sends the outbox: one message at a time per chat, in order, within the platform's rate limit, each exactly once.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Mailbox, NewOutgoing, OutboxRow } from "../../core/mailbox.ts";
-import type { Destination, OutboundMessage, Platform, PlatformConnection, SendResult } from "../../core/platform.ts";
+import type {
+  Destination,
+  OutboundMessage,
+  Platform,
+  PlatformConnection,
+  SendResult,
+} from "../../core/chat/platform.ts";
+import type { Mailbox, NewOutgoing, OutboxRow } from "../../core/store/mailbox.ts";
 import { needsMark, sendRow } from "../../delivery/api/send-row.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { Bucket } from "./bucket.ts";

@@ -1,6 +1,6 @@
 // The answer as a voice note, for chats that want it.
 
-import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
+import type { InboxRow, NewOutgoing } from "../../core/store/mailbox.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { AnswerPlace } from "./answer.ts";

@@ -1,7 +1,7 @@
 // Which chats get voice notes: gateway_voice_mode.json, in v0.14's format.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Source } from "../../core/platform.ts";
+import type { Source } from "../../core/chat/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 

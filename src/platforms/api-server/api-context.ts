@@ -1,7 +1,7 @@
 // The context that the routes of the API server share.
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
-import type { ResponseStore } from "../../core/response-store.ts";
+import type { ResponseStore } from "../../core/store/response-store.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import { readLimited } from "../http/body.ts";
 import { ApiError, invalid } from "./api-error.ts";

@@ -1,9 +1,9 @@
 // The key of the API server, and whether a server answers.
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { readPlatformSettings } from "../../core/chat/platform-settings.ts";
 import { decodeEnvFile, parseEnvFile } from "../../core/config/env-file.ts";
 import type { Home } from "../../core/home.ts";
-import { readPlatformSettings } from "../../core/platform-settings.ts";
 import type { Settings } from "../../core/settings.ts";
 import { API_SERVER_SETTINGS, DEFAULT_HOST, DEFAULT_PORT } from "./settings.ts";
 

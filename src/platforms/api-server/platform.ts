@@ -1,14 +1,14 @@
 // `api_server`: the OpenAI-compatible API as a platform of the gateway. It has no chats to send to.
 import type { AgentApi } from "../../core/agent-api.ts";
-import type { JobService } from "../../core/job-service.ts";
-import type { JsonObject } from "../../core/message.ts";
 import {
   PLAIN_CAPABILITIES,
   type Platform,
   type PlatformConnection,
   type PlatformContext,
-} from "../../core/platform.ts";
-import type { ResponseStore } from "../../core/response-store.ts";
+} from "../../core/chat/platform.ts";
+import type { JobService } from "../../core/job-service.ts";
+import type { JsonObject } from "../../core/message.ts";
+import type { ResponseStore } from "../../core/store/response-store.ts";
 import { startProbe } from "../http/probe.ts";
 import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
 

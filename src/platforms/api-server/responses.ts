@@ -1,7 +1,7 @@
 // /v1/responses: stored answers; a client continues a conversation with the id of the last one.
 import type { Context } from "hono";
 import type { JsonObject, Message } from "../../core/message.ts";
-import type { StoredResponse } from "../../core/response-store.ts";
+import type { StoredResponse } from "../../core/store/response-store.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import { AbsentHuman } from "./absent-human.ts";

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { AgentEvent } from "../../core/event.ts";
-import type { ResponseStore } from "../../core/response-store.ts";
-import { NO_USAGE } from "../../core/usage.ts";
+import type { ResponseStore } from "../../core/store/response-store.ts";
+import { NO_USAGE } from "../../core/store/usage.ts";
 import { Runs } from "./runs.ts";
 import { Sessions } from "./sessions.ts";
 

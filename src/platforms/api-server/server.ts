@@ -2,7 +2,7 @@
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
-import type { ResponseStore } from "../../core/response-store.ts";
+import type { ResponseStore } from "../../core/store/response-store.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import type { ApiContext } from "./api-context.ts";
 import { apiServerApp } from "./routes.ts";

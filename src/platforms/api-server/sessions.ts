@@ -4,7 +4,7 @@ import type { AgentApi } from "../../core/agent-api.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import { type Content, contentText, type Message } from "../../core/message.ts";
-import type { StoredThread } from "../../core/response-store.ts";
+import type { StoredThread } from "../../core/store/response-store.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
 

@@ -1,7 +1,7 @@
 // The API server's settings, read and checked before it listens.
 import { hostname } from "node:os";
+import type { PlatformSetting } from "../../core/chat/platform.ts";
 import { UserError } from "../../core/failure.ts";
-import type { PlatformSetting } from "../../core/platform.ts";
 import { isLoopback, weakKey } from "../http/guards.ts";
 import { readPort } from "../http/listen.ts";
 

@@ -1,7 +1,7 @@
 // Runs one turn for a client: passes events on and collects the result.
 import type { AgentEvent } from "../../core/event.ts";
 import type { Message } from "../../core/message.ts";
-import { NO_USAGE, promptTokens, type Usage } from "../../core/usage.ts";
+import { NO_USAGE, promptTokens, type Usage } from "../../core/store/usage.ts";
 import type { OpenedSession } from "./sessions.ts";
 
 export interface TurnResult {

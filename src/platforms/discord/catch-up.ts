@@ -1,6 +1,6 @@
 // Fetches messages that were missed while there was no session, after the last one seen in each channel.
 import type { REST } from "discord.js";
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 import type { ChannelDirectory } from "./channel-directory.ts";
 import { readAfter } from "./history.ts";
 import type { Incoming } from "./inbound.ts";

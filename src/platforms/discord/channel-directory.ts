@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { APIChannel, REST } from "discord.js";
-import type { ChatKind } from "../../core/platform.ts";
+import type { ChatKind } from "../../core/chat/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 
 const MAX_CHANNELS = 2000;

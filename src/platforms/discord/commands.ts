@@ -1,7 +1,7 @@
 // Registers slash commands in Discord's menu, only when they have changed.
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 
 const KEY = "commands";

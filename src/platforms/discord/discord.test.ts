@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
-import type { PlatformConnection } from "../../core/platform.ts";
+import type { PlatformConnection } from "../../core/chat/platform.ts";
 import { discordPlatform } from "./discord.ts";
 
 const GUILD = "700";

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocketManager } from "@discordjs/ws";
 import type { GatewayDispatchPayload, REST } from "discord.js";
+import type { Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../../core/chat/platform.ts";
 import { UserError } from "../../core/failure.ts";
-import type { Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../../core/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { ChannelDirectory } from "./channel-directory.ts";
 import { BASIC_COMMANDS, type ListedCommand, syncCommands } from "./commands.ts";

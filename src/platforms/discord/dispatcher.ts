@@ -1,6 +1,6 @@
 // Handles Discord's events in order: an event counts as received only when it is stored in the inbox.
 import type { APIInteraction, APIMessage, GatewayDispatchPayload, REST } from "discord.js";
-import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import type { InboundEvent, PlatformContext } from "../../core/chat/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import { CatchUp } from "./catch-up.ts";
 import { type ChannelDirectory, type ChannelInfo, isThread } from "./channel-directory.ts";

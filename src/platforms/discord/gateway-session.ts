@@ -1,6 +1,6 @@
 // The session with Discord's gateway, stored on disk: after a crash Discord repeats the events that were not stored.
 import type { SessionInfo } from "@discordjs/ws";
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 
 const KEY = "gateway_session";
 const SAVE_INTERVAL_MS = 5_000;

@@ -1,6 +1,6 @@
 // Converts Discord messages to inbound events, and decides which messages are for the bot.
 import type { APIAttachment, APIInteraction, APIMessage, GatewayMessageCreateDispatchData } from "discord.js";
-import type { Attachment, InboundEvent, MediaKind, Source } from "../../core/platform.ts";
+import type { Attachment, InboundEvent, MediaKind, Source } from "../../core/chat/platform.ts";
 import type { ChannelInfo } from "./channel-directory.ts";
 import type { DiscordSettings } from "./settings.ts";
 

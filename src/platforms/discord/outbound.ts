@@ -11,7 +11,7 @@ import {
   type SendProof,
   type SendResult,
   type UnknownSend,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
 import type { ChannelDirectory } from "./channel-directory.ts";
 import { readAfter } from "./history.ts";
 import { type Bot, threadName } from "./inbound.ts";

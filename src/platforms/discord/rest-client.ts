@@ -1,6 +1,6 @@
 // The client of Discord's REST API, and how its errors are classified for sending.
 import type { REST } from "discord.js";
-import type { SendResult } from "../../core/platform.ts";
+import type { SendResult } from "../../core/chat/platform.ts";
 
 const TIMEOUT_MS = 20_000;
 const NOT_SENT_CODES = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];

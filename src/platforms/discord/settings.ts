@@ -1,5 +1,5 @@
 // The settings of the Discord platform, read once per connection.
-import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
+import type { PlatformContext, PlatformSetting } from "../../core/chat/platform.ts";
 
 export const DISCORD_SETTINGS: readonly PlatformSetting[] = [
   { env: "DISCORD_BOT_TOKEN", key: "token", description: "Token of the bot", secret: true, required: true },

@@ -8,7 +8,7 @@ import {
   type SendProof,
   type SendResult,
   type UnknownSend,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { toEmailHtml } from "./email-html.ts";
 import { findSentEmail } from "./sent-emails.ts";

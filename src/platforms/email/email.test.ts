@@ -7,7 +7,7 @@ import PostalMime from "postal-mime";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
 import { type MailServers, mailServersMissing, startMailServers } from "../../../test/servers/mail-servers.ts";
-import type { PlatformConnection } from "../../core/platform.ts";
+import type { PlatformConnection } from "../../core/chat/platform.ts";
 import { emailPlatform } from "./email.ts";
 
 const missing = mailServersMissing();

@@ -1,6 +1,5 @@
 // E-mail: receives by IMAP, sends by SMTP, one conversation per thread.
 
-import { UserError } from "../../core/failure.ts";
 import type {
   Attachment,
   InboundEvent,
@@ -8,7 +7,8 @@ import type {
   Platform,
   PlatformConnection,
   PlatformContext,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
+import { UserError } from "../../core/failure.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { EmailSender } from "./email-sender.ts";
 import type { IncomingEmail } from "./incoming-email.ts";

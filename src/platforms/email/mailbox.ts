@@ -1,6 +1,6 @@
 // Watches a mailbox by IDLE and regular checks, and reads it in order from a stored position.
 import type { FetchMessageObject, ImapFlow } from "imapflow";
-import type { PlatformContext, PlatformHealth } from "../../core/platform.ts";
+import type { PlatformContext, PlatformHealth } from "../../core/chat/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { EmailSettings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 // The settings of the e-mail platform, read once per connection.
-import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
+import type { PlatformContext, PlatformSetting } from "../../core/chat/platform.ts";
 import { isLoopback } from "../http/guards.ts";
 
 export const EMAIL_SETTINGS: readonly PlatformSetting[] = [

@@ -1,6 +1,6 @@
 // E-mail threads: the conversation of an e-mail, and the references of its reply.
 import { createHash } from "node:crypto";
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 
 const MAX_REFERENCES = 20;
 /** A reply to an e-mail older than this starts a new thread. */

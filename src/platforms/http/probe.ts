@@ -1,6 +1,6 @@
 // Proves that a local server is reachable by requesting it regularly, because real requests may be rare.
 
-import type { PlatformHealth } from "../../core/platform.ts";
+import type { PlatformHealth } from "../../core/chat/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 
 const SECONDS = 30;

@@ -2,7 +2,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Api } from "grammy";
-import type { SendResult } from "../../core/platform.ts";
+import type { SendResult } from "../../core/chat/platform.ts";
 
 /** Errors before a connection was established: nothing can have been delivered. */
 const NOT_SENT_CODES = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];

@@ -1,6 +1,6 @@
 // Registers slash commands in Telegram's menu, only when they have changed.
 import { createHash } from "node:crypto";
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 import { describeApiError, type TelegramClient } from "./client.ts";
 
 const KEY = "commands";

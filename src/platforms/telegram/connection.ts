@@ -16,7 +16,7 @@ import {
   type SendProof,
   type SendResult,
   type UnknownSend,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { describeApiError, type Failure, loadGrammy, sendFailure, type TelegramClient } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";

@@ -23,7 +23,7 @@ import {
   type SendProof,
   type SendResult,
   type UnknownSend,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
 
 const PLACEHOLDER = "…";
 /** With more unknown ids than this the search would need hundreds of calls: the outcome stays unknown. */

@@ -1,5 +1,5 @@
 // Health as the time since the last proof of receiving: an open connection alone proves nothing.
-import type { PlatformHealth } from "../../core/platform.ts";
+import type { PlatformHealth } from "../../core/chat/platform.ts";
 
 export class HealthMonitor {
   readonly #now: () => number;

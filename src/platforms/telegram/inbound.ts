@@ -1,6 +1,6 @@
 // Converts Telegram updates to inbound events, and decides which group messages are for the bot.
 import type { CallbackQuery, Message, MessageEntity, Update, User } from "grammy/types";
-import type { Attachment, ChatKind, InboundEvent, MediaKind, Source } from "../../core/platform.ts";
+import type { Attachment, ChatKind, InboundEvent, MediaKind, Source } from "../../core/chat/platform.ts";
 import type { TelegramSettings } from "./settings.ts";
 
 export interface Bot {

@@ -1,7 +1,7 @@
 // The long poll: an update is confirmed to Telegram only after it is stored. Stalls and conflicts are retried or reported.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { type ApiProblem, describeApiError, type TelegramClient } from "./client.ts";
 import type { HealthMonitor } from "./health-monitor.ts";

@@ -1,5 +1,5 @@
 // The settings of the Telegram platform, read once per connection.
-import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
+import type { PlatformContext, PlatformSetting } from "../../core/chat/platform.ts";
 
 export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
   { env: "TELEGRAM_BOT_TOKEN", key: "token", description: "Token from @BotFather", secret: true, required: true },

@@ -6,7 +6,7 @@ import type { Message } from "grammy/types";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../../../test/kit/free-port.ts";
 import { FakeTelegram } from "../../../test/servers/fake-telegram.ts";
-import type { InboundEvent, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import type { InboundEvent, PlatformConnection, PlatformContext } from "../../core/chat/platform.ts";
 import { isForBot } from "./inbound.ts";
 import { readSettings } from "./settings.ts";
 import { telegramPlatform } from "./telegram.ts";

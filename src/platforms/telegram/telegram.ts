@@ -1,7 +1,7 @@
 // Telegram: bots on grammY, by long poll or webhook.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Platform, PlatformConnection, PlatformContext } from "../../core/chat/platform.ts";
 import { UserError } from "../../core/failure.ts";
-import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
 import { describeApiError, TelegramClient } from "./client.ts";
 import { type MenuCommand, syncMenu } from "./commands.ts";
 import { TelegramConnection } from "./connection.ts";

@@ -1,5 +1,5 @@
 // Targets of answers to deliveries without a chat: stored until the answer is sent; only the newest ones.
-import type { PlatformContext } from "../../core/platform.ts";
+import type { PlatformContext } from "../../core/chat/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 
 const KEY = "answer_places";

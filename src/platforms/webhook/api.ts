@@ -1,9 +1,9 @@
 // Webhook routes: add, list, remove and test them.
 import { randomBytes } from "node:crypto";
+import { readPlatformSettings } from "../../core/chat/platform-settings.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { Deliverer } from "../../core/job.ts";
-import { readPlatformSettings } from "../../core/platform-settings.ts";
 import type { Settings } from "../../core/settings.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { NO_AUTH, ROUTE_NAME, readRoute, routeProblem } from "./route.ts";

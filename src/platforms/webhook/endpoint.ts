@@ -1,7 +1,7 @@
 // POST /webhooks/{route}: checks route, size, signature, rate, format, event and duplicates, then passes the delivery on.
 import { randomBytes } from "node:crypto";
 import type { Context, Hono } from "hono";
-import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import type { InboundEvent, PlatformContext } from "../../core/chat/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { readLimited } from "../http/body.ts";
 import { hostAllowed } from "../http/guards.ts";

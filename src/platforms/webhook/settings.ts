@@ -1,5 +1,5 @@
 // The webhook platform's settings.
-import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
+import type { PlatformContext, PlatformSetting } from "../../core/chat/platform.ts";
 import { isLoopback } from "../http/guards.ts";
 import { readPort } from "../http/listen.ts";
 import { type Route, readRoute, requireRoute } from "./route.ts";

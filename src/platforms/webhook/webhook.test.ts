@@ -7,7 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
-import type { PlatformConnection } from "../../core/platform.ts";
+import type { PlatformConnection } from "../../core/chat/platform.ts";
 import { render } from "./template.ts";
 import { webhookPlatform } from "./webhook.ts";
 

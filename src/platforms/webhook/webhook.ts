@@ -7,7 +7,7 @@ import {
   type PlatformConnection,
   type PlatformContext,
   type SendResult,
-} from "../../core/platform.ts";
+} from "../../core/chat/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { type Probe, startProbe } from "../http/probe.ts";
 import { AnswerTargets } from "./answer-targets.ts";

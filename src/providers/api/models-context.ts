@@ -2,7 +2,7 @@
 import type { Config } from "../../core/config/config.ts";
 import type { Home } from "../../core/home.ts";
 import type { Settings } from "../../core/settings.ts";
-import type { UsageLedger } from "../../core/usage.ts";
+import type { UsageLedger } from "../../core/store/usage.ts";
 
 export interface ModelsContext {
   readonly home: Home;

@@ -1,7 +1,7 @@
 // The actions of `hermes model`: list the providers, show, test and set the model.
 import { UserError } from "../../core/failure.ts";
-import type { ModelIdentity, ModelLimits, ModelRequest } from "../../core/provider.ts";
-import type { Cost, Usage, UsageLedger } from "../../core/usage.ts";
+import type { ModelIdentity, ModelLimits, ModelRequest } from "../../core/model/provider.ts";
+import type { Cost, Usage, UsageLedger } from "../../core/store/usage.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
 import { modelIdentity } from "../endpoint.ts";

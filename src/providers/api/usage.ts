@@ -1,5 +1,5 @@
 // The report of `hermes usage`: the ledger in groups, and the spending caps.
-import { addUsage, NO_USAGE, type UsageGroup } from "../../core/usage.ts";
+import { addUsage, NO_USAGE, type UsageGroup } from "../../core/store/usage.ts";
 import type { ModelsContext } from "./models-context.ts";
 
 export type UsageGrouping = "model" | "purpose" | "session" | "day";

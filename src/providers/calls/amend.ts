@@ -1,5 +1,5 @@
 // Changes to a request after a refusal. Each attempt is built from the original request and these changes.
-import type { ModelRequest } from "../../core/provider.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
 import type { ProviderQuirks } from "../quirks.ts";
 import type { Amendments } from "../transports/transport.ts";
 import type { Actions, Recovery } from "./classify.ts";

@@ -1,7 +1,14 @@
 // One call to one endpoint with one key: yields its events and records its usage and cost in the ledger.
 import type { AssistantMessage } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/provider.ts";
-import { type Cost, type LedgerEntry, NO_USAGE, promptTokens, type Usage, type UsageLedger } from "../../core/usage.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
+import {
+  type Cost,
+  type LedgerEntry,
+  NO_USAGE,
+  promptTokens,
+  type Usage,
+  type UsageLedger,
+} from "../../core/store/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ModelFacts } from "../facts/limits.ts";
 import { calculateCost, pricesFor } from "../facts/pricing.ts";

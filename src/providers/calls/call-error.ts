@@ -1,6 +1,6 @@
 // Converts errors of transports to the facts that the classification needs.
-import type { ModelRequest } from "../../core/provider.ts";
-import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../../core/tokens.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
+import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../../core/model/tokens.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { epochMs } from "../keys/cool-down.ts";
 import { TransportError } from "../transports/transport.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Failure } from "../../core/failure.ts";
 import type { AssistantMessage } from "../../core/message.ts";
-import type { ModelEvent, ModelIdentity, ModelLimits, ModelRequest, Provider } from "../../core/provider.ts";
+import type { ModelEvent, ModelIdentity, ModelLimits, ModelRequest, Provider } from "../../core/model/provider.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { type Endpoint, modelIdentity, sameModel } from "../endpoint.ts";
 import type { Lease } from "../keys/credentials.ts";

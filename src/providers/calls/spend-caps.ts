@@ -1,8 +1,8 @@
 // Hard spending caps, checked before each call against the ledger.
 import type { Config } from "../../core/config/config.ts";
 import type { Failure } from "../../core/failure.ts";
-import type { ModelRequest } from "../../core/provider.ts";
-import { inDollars, type SpendFilter, type UsageLedger } from "../../core/usage.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
+import { inDollars, type SpendFilter, type UsageLedger } from "../../core/store/usage.ts";
 
 type SpendScope = Pick<ModelRequest, "sessionId" | "jobId">;
 

@@ -1,5 +1,5 @@
 // The context window of a model: from the configuration, the server, or the table of model families.
-import type { ModelLimits } from "../../core/provider.ts";
+import type { ModelLimits } from "../../core/model/provider.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { nativeName } from "../native-name.ts";
 import type { Prices } from "../settings.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { effectiveConfig } from "../../../test/kit/effective-config.ts";
 import { requireEndpoint } from "../../../test/kit/require-endpoint.ts";
-import type { Usage } from "../../core/usage.ts";
+import type { Usage } from "../../core/store/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readProviderSettings } from "../settings.ts";
 import { calculateCost, dollars, pricesFor } from "./pricing.ts";

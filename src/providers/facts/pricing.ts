@@ -1,5 +1,5 @@
 // The cost of a call: the best known price times the tokens of each kind, and the source of the price.
-import { ASSUMED_PRICE, type Cost, type Usage } from "../../core/usage.ts";
+import { ASSUMED_PRICE, type Cost, type Usage } from "../../core/store/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { hostAllowed, isLoopback, parseHost, providerHosts } from "../keys/key-hosts.ts";
 import type { Prices } from "../settings.ts";

@@ -1,7 +1,7 @@
 // The offline model: answers a request with text or tool calls. Deterministic, without key and network.
 import type { JsonObject, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
+import type { ModelRequest, ToolSchema } from "../../core/model/provider.ts";
 import { extractSentences } from "./extract.ts";
 import { parseSteps, type Step } from "./intent.ts";
 import { type Finished, failed, report } from "./report.ts";

@@ -8,7 +8,7 @@ import type {
   StopReason,
 } from "@anthropic-ai/sdk/resources/messages";
 import type { Json, JsonObject } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/provider.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
 import { AnswerDraft, EMPTY_ANSWER, finishReason, receivedAnswer } from "./answer.ts";
 import {
   type DecodeEnd,

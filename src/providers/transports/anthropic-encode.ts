@@ -3,7 +3,7 @@
 import type { MessageCreateParams } from "@anthropic-ai/sdk/resources/messages";
 import type { AssistantMessage, Content, ContentPart, JsonObject, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { wellFormed } from "../../core/well-formed.ts";
+import { wellFormed } from "../../core/model/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import { adaptiveEffort, outputCeiling, THINKING_BUDGET, takesSampling, thinkingMode } from "./claude-models.ts";

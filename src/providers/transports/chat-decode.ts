@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/completions";
 import type { CompletionUsage } from "openai/resources/completions";
 import type { Json, JsonObject } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/provider.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
 import { AnswerDraft, EMPTY_ANSWER, finishReason, isEmptyAnswer, receivedAnswer } from "./answer.ts";
 import {
   type DecodeEnd,

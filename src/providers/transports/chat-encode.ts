@@ -3,8 +3,8 @@
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, ToolMessage } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import type { ReasoningEffort } from "../../core/provider.ts";
-import { wellFormed } from "../../core/well-formed.ts";
+import type { ReasoningEffort } from "../../core/model/provider.ts";
+import { wellFormed } from "../../core/model/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import {

@@ -1,5 +1,5 @@
 // Differences between Claude models: output limits, thinking, sampling parameters.
-import type { ReasoningEffort } from "../../core/provider.ts";
+import type { ReasoningEffort } from "../../core/model/provider.ts";
 
 export interface ClaudeModel {
   readonly family: "opus" | "sonnet" | "haiku" | "other";

@@ -1,7 +1,7 @@
 // The contract of a wire dialect: a pure encoder of requests and a pure fold over the events of the answer.
 import type { AssistantMessage, Json, JsonObject } from "../../core/message.ts";
-import type { ModelRequest, TransportName } from "../../core/provider.ts";
-import type { Usage } from "../../core/usage.ts";
+import type { ModelRequest, TransportName } from "../../core/model/provider.ts";
+import type { Usage } from "../../core/store/usage.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import { AnswerDraft, type AnswerState, answerMessage, isEmptyAnswer } from "./answer.ts";
 import { isJsonObject } from "./json-values.ts";

@@ -4,7 +4,7 @@ import { transportCall } from "../../../test/kit/transport-call.ts";
 import { validateChatCompletions, validateResponses } from "../../../test/servers/fake-llm-validate.ts";
 import { validateAnthropic } from "../../../test/servers/fake-llm-validate-anthropic.ts";
 import type { AssistantMessage, ContentPart, Json, Message, ToolMessage } from "../../core/message.ts";
-import type { ReasoningEffort } from "../../core/provider.ts";
+import type { ReasoningEffort } from "../../core/model/provider.ts";
 import type { ProviderQuirks } from "../quirks.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { chatCompletions } from "./chat-completions.ts";

@@ -1,8 +1,8 @@
 // Shared by all dialects: checks of JSON values, stable tool arguments, call ids, well-formed text, images.
 import { createHash } from "node:crypto";
 import type { Content, Json, JsonObject, Message, ToolCall } from "../../core/message.ts";
-import type { ToolSchema } from "../../core/provider.ts";
-import { wellFormed } from "../../core/well-formed.ts";
+import type { ToolSchema } from "../../core/model/provider.ts";
+import { wellFormed } from "../../core/model/well-formed.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import type { TransportCall } from "./transport.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { gather, transportCall } from "../../../test/kit/transport-call.ts";
 import type { Message } from "../../core/message.ts";
-import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
+import type { ModelRequest, ToolSchema } from "../../core/model/provider.ts";
 import { offline } from "./offline.ts";
 
 const tool = (name: string, ...names: string[]): ToolSchema => ({

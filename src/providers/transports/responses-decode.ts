@@ -7,7 +7,7 @@ import type {
   Response as WireResponse,
 } from "openai/resources/responses/responses";
 import type { AssistantMessage, Json, JsonObject } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/provider.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
 import { AnswerDraft, type AnswerState, EMPTY_ANSWER, hasCalls, hasTruncatedCall, receivedAnswer } from "./answer.ts";
 import {
   type DecodeEnd,

@@ -3,7 +3,7 @@
 import type { ResponseCreateParams } from "openai/resources/responses/responses";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import { wellFormed } from "../../core/well-formed.ts";
+import { wellFormed } from "../../core/model/well-formed.ts";
 import { appliesTo } from "../quirks.ts";
 import { isReasoningModel } from "./chat-encode.ts";
 import {

@@ -1,5 +1,5 @@
 // The transports by name. The set remembers which hosts cannot stream.
-import type { TransportName } from "../../core/provider.ts";
+import type { TransportName } from "../../core/model/provider.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import { codexResponses } from "./codex-responses.ts";

@@ -1,7 +1,7 @@
 // The contract of a transport: sends one request in a wire dialect and yields the events of the answer. No retries.
 import type { AssistantMessage, JsonObject } from "../../core/message.ts";
-import type { ModelRequest, TransportName } from "../../core/provider.ts";
-import type { Usage } from "../../core/usage.ts";
+import type { ModelRequest, TransportName } from "../../core/model/provider.ts";
+import type { Usage } from "../../core/store/usage.ts";
 import type { ProviderQuirks } from "../quirks.ts";
 
 export interface TransportEndpoint {

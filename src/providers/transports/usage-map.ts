@@ -1,13 +1,13 @@
 // Converts the usage that each dialect reports.
 import type { AssistantMessage, JsonObject } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/provider.ts";
+import type { ModelRequest } from "../../core/model/provider.ts";
 import {
   estimateMessagesTokens,
   estimateMessageTokens,
   estimateSchemaTokens,
   estimateTextTokens,
-} from "../../core/tokens.ts";
-import type { Usage } from "../../core/usage.ts";
+} from "../../core/model/tokens.ts";
+import type { Usage } from "../../core/store/usage.ts";
 import { isJsonObject } from "./json-values.ts";
 
 function count(...values: unknown[]): number {

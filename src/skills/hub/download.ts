@@ -1,6 +1,6 @@
 // Downloads one file completely, or throws an error with the reason.
 import { UserError } from "../../core/failure.ts";
-import type { WebFetch, WebResponse } from "../../core/web.ts";
+import type { WebFetch, WebResponse } from "../../core/tool/web.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 

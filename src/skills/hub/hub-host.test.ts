@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WebFetch } from "../../core/web.ts";
+import type { WebFetch } from "../../core/tool/web.ts";
 import { Hub } from "./hub.ts";
 import { type HubHost, matches, withDeadline } from "./hub-host.ts";
 

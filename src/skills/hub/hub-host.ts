@@ -1,5 +1,5 @@
 // The dependencies of the hub, and the interface of a skill source.
-import type { WebFetch } from "../../core/web.ts";
+import type { WebFetch } from "../../core/tool/web.ts";
 import type { TrustLevel } from "../guard/policy.ts";
 import type { Bundle } from "./bundle.ts";
 

@@ -1,6 +1,7 @@
 // The durable inbox: every event that a platform delivered, once per key, until it is done.
-import type { InboxOutcome, InboxRow } from "../../core/mailbox.ts";
-import type { InboundEvent } from "../../core/platform.ts";
+
+import type { InboundEvent } from "../../core/chat/platform.ts";
+import type { InboxOutcome, InboxRow } from "../../core/store/mailbox.ts";
 import type { Database } from "../sqlite/connection/driver.ts";
 
 interface Row {

@@ -1,5 +1,5 @@
 // The mailbox over runtime.db: calls that arrive together become one transaction, so that many chats share one sync.
-import type { Mailbox, MailboxCounts } from "../../core/mailbox.ts";
+import type { Mailbox, MailboxCounts } from "../../core/store/mailbox.ts";
 import { isLocked } from "../../lib/sqlite-error.ts";
 import { type Database, immediate } from "../sqlite/connection/driver.ts";
 import * as inbox from "./inbox.ts";

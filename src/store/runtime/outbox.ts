@@ -1,5 +1,5 @@
 // The durable outbox: one row per visible message, with the state of its sending.
-import type { NewOutgoing, OutboxPayload, OutboxRow } from "../../core/mailbox.ts";
+import type { NewOutgoing, OutboxPayload, OutboxRow } from "../../core/store/mailbox.ts";
 import type { Database } from "../sqlite/connection/driver.ts";
 
 interface Row {

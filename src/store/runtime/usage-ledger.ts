@@ -5,7 +5,7 @@ import {
   type SpendFilter,
   type UsageGroup,
   type UsageLedger,
-} from "../../core/usage.ts";
+} from "../../core/store/usage.ts";
 import { isLocked } from "../../lib/sqlite-error.ts";
 import type { Database, SqlValue } from "../sqlite/connection/driver.ts";
 

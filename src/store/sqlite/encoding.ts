@@ -1,6 +1,6 @@
 // Encodes and decodes column text: structured content after a NUL, JSON columns as UTF-8.
 import type { Content, Json, ToolCall } from "../../core/message.ts";
-import type { NewMessage } from "../../core/session.ts";
+import type { NewMessage } from "../../core/store/session.ts";
 import type { SqlValue } from "./connection/driver.ts";
 
 /** Marks `content` that is JSON rather than plain text. */

@@ -1,5 +1,5 @@
 // Exports sessions, one at a time.
-import type { ExportedSession } from "../../core/session.ts";
+import type { ExportedSession } from "../../core/store/session.ts";
 import { consistent } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";
 import { getMessages } from "./messages.ts";

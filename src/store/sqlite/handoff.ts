@@ -1,6 +1,6 @@
 // Moving a live session to a chat platform: NULL → pending → running → completed | failed.
-import type { HandoffState } from "../../core/handoff.ts";
-import type { SessionRow } from "../../core/session.ts";
+import type { HandoffState } from "../../core/store/handoff.ts";
+import type { SessionRow } from "../../core/store/session.ts";
 import type { StoreContext } from "./context.ts";
 import { SESSION_COLUMNS } from "./sessions.ts";
 import { cut } from "./text.ts";

@@ -1,7 +1,7 @@
 // Imports exported sessions: ids, counters and titles are kept; what cannot be kept is reported.
 
 import type { Json } from "../../core/message.ts";
-import type { ExportedSession, ImportResult, MessageRow } from "../../core/session.ts";
+import type { ExportedSession, ImportResult, MessageRow } from "../../core/store/session.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { SqlValue } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";

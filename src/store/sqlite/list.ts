@@ -1,5 +1,5 @@
 // The session list: visible rows with preview and last activity, compression chains shown by their tip.
-import type { ListOptions, SessionSummary } from "../../core/session.ts";
+import type { ListOptions, SessionSummary } from "../../core/store/session.ts";
 import { consistent, type SqlValue } from "./connection/driver.ts";
 import { marks, type StoreContext } from "./context.ts";
 import { decodeContent, readableText } from "./encoding.ts";

@@ -1,6 +1,6 @@
 // Message rows: append, replace, clear, read.
 import { UserError } from "../../core/failure.ts";
-import type { MessageRow, NewMessage } from "../../core/session.ts";
+import type { MessageRow, NewMessage } from "../../core/store/session.ts";
 import { sqliteCode } from "../../lib/sqlite-error.ts";
 import type { SqlValue } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";

@@ -1,6 +1,6 @@
 // Session rows: create, end, reopen, read; and the two one-off sweeps over old rows.
 import { UserError } from "../../core/failure.ts";
-import type { NewSession, SessionRow } from "../../core/session.ts";
+import type { NewSession, SessionRow } from "../../core/store/session.ts";
 import { sqliteCode } from "../../lib/sqlite-error.ts";
 import type { StoreContext } from "./context.ts";
 import { encodeJson } from "./encoding.ts";

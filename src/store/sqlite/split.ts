@@ -1,6 +1,6 @@
 // The compression split: the old session ends and its continuation begins, in one transaction.
 import { UserError } from "../../core/failure.ts";
-import type { NewMessage, NewSession } from "../../core/session.ts";
+import type { NewMessage, NewSession } from "../../core/store/session.ts";
 import type { StoreContext } from "./context.ts";
 import { appendMessages } from "./messages.ts";
 import { createSession, endSession, getSession } from "./sessions.ts";

@@ -1,6 +1,6 @@
 // Totals for `hermes sessions stats` and usage by model.
 import { statSync } from "node:fs";
-import type { ModelUsageRow, StoreStats } from "../../core/session.ts";
+import type { ModelUsageRow, StoreStats } from "../../core/store/session.ts";
 import type { StoreContext } from "./context.ts";
 import { messageCount } from "./messages.ts";
 import { sessionCount } from "./sessions.ts";

@@ -1,7 +1,7 @@
 // Telegram topics: opt-in tables that appear only when a chat turns topic mode on.
 import { UserError } from "../../core/failure.ts";
-import type { SessionSummary } from "../../core/session.ts";
-import type { TopicMode } from "../../core/telegram-topics.ts";
+import type { SessionSummary } from "../../core/store/session.ts";
+import type { TopicMode } from "../../core/store/telegram-topics.ts";
 import type { NewTopicBinding, TopicBinding } from "../full-store.ts";
 import type { StoreContext } from "./context.ts";
 import { readSummary } from "./list.ts";

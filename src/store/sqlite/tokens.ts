@@ -1,5 +1,5 @@
 // Token counters, cost and billing identity of a session.
-import type { TokenUpdate } from "../../core/session.ts";
+import type { TokenUpdate } from "../../core/store/session.ts";
 import type { StoreContext } from "./context.ts";
 import { createSession } from "./sessions.ts";
 

@@ -1,6 +1,6 @@
 // Takes checkpoints before files change: once per project and turn. Failures never stop the work.
 import { dirname } from "node:path";
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tool/tool.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, openGate, plainRedactor, toolContext } from "../../../test/kit/tool-context.ts";
 import type { Intent } from "../../core/gate.ts";
-import { jsonResult, type ToolContext } from "../../core/tool.ts";
+import { jsonResult, type ToolContext } from "../../core/tool/tool.ts";
 import { scriptContainer } from "./contain-script.ts";
 import { type CodeParts, executeCodeTool } from "./execute-code.ts";
 

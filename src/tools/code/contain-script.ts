@@ -1,7 +1,7 @@
 // Runs scripts in bubblewrap: they see the workspace and their interpreter, but no other files of the user and no network.
 import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
 import { bubblewrap, hiddenFolders, type SandboxLayout, workspaceIsWritable } from "../terminal/sandbox-mounts.ts";
 import type { Scratch } from "./scratch.ts";

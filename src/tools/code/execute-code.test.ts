@@ -6,8 +6,8 @@ import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../.
 import { until } from "../../../test/kit/until.ts";
 import type { Intent } from "../../core/gate.ts";
 import { absentHuman } from "../../core/human.ts";
-import type { ToolContext } from "../../core/tool.ts";
-import { jsonResult, toolError } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tool/tool.ts";
+import { jsonResult, toolError } from "../../core/tool/tool.ts";
 import { type CodeParts, executeCodeTool } from "./execute-code.ts";
 import { SCRIPT_TOOLS } from "./script-tools.ts";
 

@@ -6,7 +6,7 @@ import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
 import type { Redactor } from "../../core/redactor.ts";
-import { Type } from "../../core/schema.ts";
+import { Type } from "../../core/tool/schema.ts";
 import {
   type Availability,
   defineTool,
@@ -16,7 +16,7 @@ import {
   type ToolContext,
   type ToolResult,
   toolError,
-} from "../../core/tool.ts";
+} from "../../core/tool/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
 import { stripAnsi } from "../terminal/ansi.ts";
 import { OutputCapture } from "../terminal/output-capture.ts";

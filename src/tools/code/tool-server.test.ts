@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bundle } from "../../../test/kit/bundle.ts";
 import { tempFolder } from "../../../test/kit/tool-context.ts";
 import { until } from "../../../test/kit/until.ts";
-import { jsonResult } from "../../core/tool.ts";
+import { jsonResult } from "../../core/tool/tool.ts";
 import { ToolServer } from "./tool-server.ts";
 
 let folder: ReturnType<typeof tempFolder>;

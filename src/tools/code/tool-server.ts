@@ -4,7 +4,7 @@ import { chmodSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { JsonObject } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
-import type { ToolResult } from "../../core/tool.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
 import { scriptArguments } from "./script-tools.ts";
 
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 // Which files the file tools of a conversation see: this machine's, those a sandbox allows, or those of a remote backend.
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tool/tool.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
 import type { Backend } from "../terminal/backend.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";

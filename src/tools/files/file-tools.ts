@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Gate, Intent } from "../../core/gate.ts";
 import type { Redactor } from "../../core/redactor.ts";
-import { gateContext, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { gateContext, type ToolContext, type ToolResult, toolError } from "../../core/tool/tool.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
 import type { FileAccess } from "./file-access.ts";
 import type { FileMemory } from "./file-memory.ts";

@@ -2,8 +2,15 @@
 
 import type { Intent } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { Type } from "../../core/tool/schema.ts";
+import {
+  defineTool,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool/tool.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { replaceIn } from "./replace.ts";

@@ -2,8 +2,15 @@
 import { basename, dirname, join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
 import { isEnvFile } from "../../core/redactor.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { Type } from "../../core/tool/schema.ts";
+import {
+  defineTool,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool/tool.ts";
 import { editDistance } from "../../lib/nearest.ts";
 import type { FileInfo } from "./file-access.ts";
 import { checkGate, contentTrust, type FileToolParts, located, resolvePath } from "./file-tools.ts";

@@ -1,8 +1,15 @@
 // The write_file tool: replaces or creates a file, with its folders.
 
 import type { JsonObject } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { Type } from "../../core/tool/schema.ts";
+import {
+  defineTool,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool/tool.ts";
 import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { decodeText, encodeText, PLAIN, type TextFile } from "./text-file.ts";

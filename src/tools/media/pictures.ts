@@ -1,7 +1,7 @@
 // Whether a model accepts pictures, and descriptions of pictures for models that do not.
 import type { Config } from "../../core/config/config.ts";
 import type { Pictures } from "../../core/conversation.ts";
-import type { ModelIdentity, SideModel } from "../../core/provider.ts";
+import type { ModelIdentity, SideModel } from "../../core/model/provider.ts";
 
 const TOKENS = 2_000;
 

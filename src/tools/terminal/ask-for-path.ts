@@ -1,5 +1,5 @@
 // Asks the user for access to a path that the sandbox denied.
-import type { ToolContext } from "../../core/tool.ts";
+import type { ToolContext } from "../../core/tool/tool.ts";
 import type { PathRequest } from "./backend.ts";
 
 export async function askForPath(

@@ -1,5 +1,5 @@
 // The interface of everything that runs commands: this machine, ssh, containers.
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import type { OutputCapture } from "./output-capture.ts";
 
 export interface ExecRequest {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import { isAlive } from "../../lib/process/is-alive.ts";
 import { isExecutable } from "../../lib/which.ts";
 import type { RemoteChannel } from "./remote-command.ts";

@@ -1,7 +1,7 @@
 // Runs commands on this machine: each in a new bash and process group, with the variables and folder of the last one.
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import { endGroup, pollingLifeline, signalGroup, spawnGroup, sweepGroup } from "../../lib/process/spawn-group.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
 import { loginEnvironment } from "./login-environment.ts";

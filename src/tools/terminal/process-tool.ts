@@ -2,8 +2,15 @@
 
 import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { Type } from "../../core/tool/schema.ts";
+import {
+  defineTool,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool/tool.ts";
 import type { ProcessRegistry, TrackedProcess } from "./process-registry.ts";
 
 const ACTIONS = ["list", "poll", "log", "wait", "kill", "write", "submit", "close"] as const;

@@ -1,7 +1,7 @@
 // Runs commands over ssh or in a container: each in a new bash and process group, with the state of the last one.
 import { randomBytes } from "node:crypto";
 import { UserError } from "../../core/failure.ts";
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
 import { type RemoteChannel, type RemoteEnd, RunningCommand } from "./remote-command.ts";

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
 import type {
   Backend,

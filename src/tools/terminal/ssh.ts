@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../core/failure.ts";
-import type { Availability } from "../../core/tool.ts";
+import type { Availability } from "../../core/tool/tool.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
 import { which } from "../../lib/which.ts";
 import { ownTempFolder } from "./own-temp.ts";

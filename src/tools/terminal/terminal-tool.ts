@@ -4,7 +4,7 @@ import type { Gate } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { Redactor } from "../../core/redactor.ts";
-import { Type } from "../../core/schema.ts";
+import { Type } from "../../core/tool/schema.ts";
 import {
   defineTool,
   gateContext,
@@ -13,7 +13,7 @@ import {
   type ToolContext,
   type ToolResult,
   toolError,
-} from "../../core/tool.ts";
+} from "../../core/tool/tool.ts";
 import { stripAnsi } from "./ansi.ts";
 import { askForPath } from "./ask-for-path.ts";
 import type { Backend } from "./backend.ts";

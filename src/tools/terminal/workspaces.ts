@@ -1,5 +1,5 @@
 // One workspace per conversation: its backend for commands, its working directory, its background processes.
-import type { ProcessNotice } from "../../core/process-notice.ts";
+import type { ProcessNotice } from "../../core/chat/process-notice.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { stripAnsi } from "./ansi.ts";

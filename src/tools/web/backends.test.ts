@@ -1,6 +1,6 @@
 // The choice of the service, and the cache.
 import { describe, expect, it } from "vitest";
-import type { WebProvider } from "../../core/web.ts";
+import type { WebProvider } from "../../core/tool/web.ts";
 import { type BackendSettings, WebBackends } from "./backends.ts";
 import { ByteCache } from "./byte-cache.ts";
 

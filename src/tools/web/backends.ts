@@ -1,6 +1,6 @@
 // Chooses the services for searching and reading: the configured one, or the available ones in a fixed order.
-import type { Availability } from "../../core/tool.ts";
-import type { WebCapability, WebProvider } from "../../core/web.ts";
+import type { Availability } from "../../core/tool/tool.ts";
+import type { WebCapability, WebProvider } from "../../core/tool/web.ts";
 import { nearest } from "../../lib/nearest.ts";
 
 /** The order without configuration; providers of plugins come after these, the built-in reader last. */

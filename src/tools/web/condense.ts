@@ -1,7 +1,7 @@
 // Shortens long pages with a side model or to an extract, and writes the whole text to a file.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { SideModel } from "../../core/provider.ts";
+import type { SideModel } from "../../core/model/provider.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { cutAt, digest } from "./digest.ts";

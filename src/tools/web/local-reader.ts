@@ -1,5 +1,5 @@
 // The built-in reader: fetches pages and converts them to Markdown without a service.
-import type { WebFetch, WebPage, WebProvider } from "../../core/web.ts";
+import type { WebFetch, WebPage, WebProvider } from "../../core/tool/web.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 4_000_000;

@@ -1,6 +1,6 @@
 // Calls the API of a web service and turns every error into a Failure with a hint.
 import type { Failure, FailureKind } from "../../core/failure.ts";
-import type { WebFetch, WebHit, WebRequest, WebSearchAnswer } from "../../core/web.ts";
+import type { WebFetch, WebHit, WebRequest, WebSearchAnswer } from "../../core/tool/web.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import { oneLine } from "../../lib/text/one-line.ts";

@@ -1,9 +1,16 @@
 // The web_extract tool: checks each address, reads the page with a service or the built-in reader, and shortens long ones.
 
 import type { JsonObject } from "../../core/message.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, gateContext, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
-import type { WebPage, WebProvider } from "../../core/web.ts";
+import { Type } from "../../core/tool/schema.ts";
+import {
+  defineTool,
+  gateContext,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool/tool.ts";
+import type { WebPage, WebProvider } from "../../core/tool/web.ts";
 import { condense, MAX_PAGE_CHARS, RAW_CHARS } from "./condense.ts";
 import { withoutDataImages } from "./data-images.ts";
 import { searchTerms } from "./digest.ts";

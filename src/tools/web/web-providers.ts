@@ -1,5 +1,5 @@
 // The web services that come with the program.
-import type { WebFetch, WebProvider } from "../../core/web.ts";
+import type { WebFetch, WebProvider } from "../../core/tool/web.ts";
 import { localReader } from "./local-reader.ts";
 import { braveFree } from "./providers/brave-free.ts";
 import { ddgs } from "./providers/ddgs.ts";

@@ -1,9 +1,9 @@
 // The web_search tool: searches the web with the configured service, or with the available ones in order.
 
 import type { Failure } from "../../core/failure.ts";
-import { Type } from "../../core/schema.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
-import type { WebProvider } from "../../core/web.ts";
+import { Type } from "../../core/tool/schema.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool/tool.ts";
+import type { WebProvider } from "../../core/tool/web.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
 import type { FoundHits, WebState } from "./web-state.ts";
 

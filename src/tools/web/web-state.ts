@@ -1,9 +1,9 @@
 // State that the web tools of all conversations share: services, policies, and caches of recent results.
 import type { Gate } from "../../core/gate.ts";
-import type { SideModel } from "../../core/provider.ts";
+import type { SideModel } from "../../core/model/provider.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import type { Scan } from "../../core/scan.ts";
-import type { WebCheck, WebHit, WebPage } from "../../core/web.ts";
+import type { WebCheck, WebHit, WebPage } from "../../core/tool/web.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import type { WebBackends } from "./backends.ts";
 import { ByteCache } from "./byte-cache.ts";

@@ -5,7 +5,7 @@ import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../.
 import { knowing, type TestPolicy, testCheck, testFetch } from "../../../test/servers/fake-web-fetch.ts";
 import { type FakePage, type FakePages, fakePages } from "../../../test/servers/fake-web-pages.ts";
 import { type FakeWebServices, fakeWebServices } from "../../../test/servers/fake-web-services.ts";
-import type { SideModel, SideRequest } from "../../core/provider.ts";
+import type { SideModel, SideRequest } from "../../core/model/provider.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { type BackendSettings, WebBackends } from "./backends.ts";
 import { webExtractTool } from "./web-extract.ts";

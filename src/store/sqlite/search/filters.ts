@@ -1,5 +1,5 @@
 // The conditions of a search other than its words, over `m` (messages) and `s` (sessions).
-import type { SearchOptions } from "../../../core/session.ts";
+import type { SearchOptions } from "../../../core/store/session.ts";
 import type { SqlValue } from "../connection/driver.ts";
 import { marks } from "../context.ts";
 

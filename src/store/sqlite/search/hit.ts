@@ -1,5 +1,5 @@
 // Turns a found row into what the caller sees: snippet, and the messages around it.
-import type { SearchHit } from "../../../core/session.ts";
+import type { SearchHit } from "../../../core/store/session.ts";
 import type { Database } from "../connection/driver.ts";
 import { CONTENT_SENTINEL } from "../encoding.ts";
 import { cut } from "../text.ts";

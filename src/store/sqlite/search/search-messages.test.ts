@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { SearchOptions } from "../../../core/session.ts";
+import type { SearchOptions } from "../../../core/store/session.ts";
 import { createCjkIndex } from "../../runtime/cjk-index.ts";
 import { openRuntimeDb } from "../../runtime-db.ts";
 import { type Database, openDatabase } from "../connection/driver.ts";

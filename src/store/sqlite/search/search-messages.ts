@@ -1,5 +1,5 @@
 // Full-text search over every message: chooses the index that fits the query, and works without one when necessary.
-import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/session.ts";
+import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/store/session.ts";
 import { isLocked } from "../../../lib/sqlite-error.ts";
 import type { Database } from "../connection/driver.ts";
 import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../index/health.ts";

@@ -1,5 +1,5 @@
 // Brave Search with a key of the free plan.
-import type { WebProvider } from "../../../core/web.ts";
+import type { WebProvider } from "../../../core/tool/web.ts";
 import {
   baseUrl,
   callForJson,

@@ -1,5 +1,5 @@
 // Reads a result page of DuckDuckGo: hits, the form for the next page, or a captcha.
-import type { WebHit } from "../../../core/web.ts";
+import type { WebHit } from "../../../core/tool/web.ts";
 import { parseHtml } from "../../../lib/html/parse.ts";
 import { descendants, type HtmlElement, hasClass, plainText } from "../../../lib/html/tree.ts";
 import { fail, type HitPage, type ServiceResult } from "../service-call.ts";

@@ -1,5 +1,5 @@
 // DuckDuckGo through its HTML page, without a key.
-import type { WebProvider } from "../../../core/web.ts";
+import type { WebProvider } from "../../../core/tool/web.ts";
 import { baseUrl, callForText, collectPages, type ServiceParts } from "../service-call.ts";
 
 const MAX_PAGES = 5;

@@ -1,5 +1,5 @@
 // Exa: semantic search and page reading.
-import type { WebPage, WebProvider } from "../../../core/web.ts";
+import type { WebPage, WebProvider } from "../../../core/tool/web.ts";
 import {
   baseUrl,
   callForJson,

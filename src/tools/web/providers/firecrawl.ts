@@ -1,5 +1,5 @@
 // Firecrawl: search and page reading, hosted (with a key) or self-hosted (with an address).
-import type { WebExtractAnswer, WebPage, WebProvider } from "../../../core/web.ts";
+import type { WebExtractAnswer, WebPage, WebProvider } from "../../../core/tool/web.ts";
 import {
   baseUrl,
   callForJson,

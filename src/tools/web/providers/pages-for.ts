@@ -1,5 +1,5 @@
 // Orders the pages of a response by the requested addresses; missing ones become errors.
-import type { WebPage } from "../../../core/web.ts";
+import type { WebPage } from "../../../core/tool/web.ts";
 
 /** For comparison: services return addresses with another host case, without a trailing slash or fragment. */
 function normalizeUrl(url: string): string {

@@ -1,5 +1,5 @@
 // Parallel: search with dense excerpts, and page reading.
-import type { WebPage, WebProvider } from "../../../core/web.ts";
+import type { WebPage, WebProvider } from "../../../core/tool/web.ts";
 import {
   baseUrl,
   callForJson,

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testFetch } from "../../../../test/servers/fake-web-fetch.ts";
 import { type FakeWebServices, fakeWebServices } from "../../../../test/servers/fake-web-services.ts";
-import type { WebProvider } from "../../../core/web.ts";
+import type { WebProvider } from "../../../core/tool/web.ts";
 import { webProviders } from "../web-providers.ts";
 
 let services: FakeWebServices;

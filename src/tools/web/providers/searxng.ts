@@ -1,5 +1,5 @@
 // SearXNG, a self-hosted metasearch engine.
-import type { WebProvider } from "../../../core/web.ts";
+import type { WebProvider } from "../../../core/tool/web.ts";
 import {
   baseUrl,
   callForJson,

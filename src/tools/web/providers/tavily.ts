@@ -1,5 +1,5 @@
 // Tavily: search and page reading for agents.
-import type { WebPage, WebProvider } from "../../../core/web.ts";
+import type { WebPage, WebProvider } from "../../../core/tool/web.ts";
 import {
   baseUrl,
   callForJson,

@@ -1,5 +1,5 @@
 // xAI: a model that searches the web and returns the list of results.
-import type { WebHit, WebProvider } from "../../../core/web.ts";
+import type { WebHit, WebProvider } from "../../../core/tool/web.ts";
 import { parseJson } from "../../../lib/json/parse-json.ts";
 import {
   baseUrl,

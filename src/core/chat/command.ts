@@ -1,0 +1,96 @@
+// Slash commands: they return data, and each surface renders it.
+
+import type { Conversation, OpenedConversation } from "../conversation.ts";
+import type { Human } from "../human.ts";
+import type { HandoffStore } from "../store/handoff.ts";
+import type { SessionStore } from "../store/session.ts";
+import type { UsageLedger } from "../store/usage.ts";
+import type { ChatCommandContext, GatewayRequest } from "./chat-command.ts";
+
+export interface CommandContext {
+  readonly store: SessionStore;
+  readonly handoffs: HandoffStore;
+  readonly ledger: UsageLedger;
+  readonly opened: OpenedConversation;
+  readonly conversation: Conversation;
+  readonly source: string;
+  /** Answers questions, for commands that need a secret or a confirmation. */
+  readonly human?: Human | undefined;
+  /** True while a turn runs. */
+  readonly busy: boolean;
+  /** Switches approval of dangerous commands off or on for this session. */
+  setYolo(on: boolean): Promise<void>;
+  readonly yolo: boolean;
+  /** Every command of this surface, for /help. */
+  readonly commands: readonly SlashCommand[];
+}
+
+export type CommandAnswer =
+  /** `columns`: spaces align the lines in columns, which needs a monospaced font. */
+  | { readonly type: "text"; readonly text: string; readonly columns?: boolean | undefined }
+  /** Send this to the model as if the user had typed it; `after` waits for the running turn. */
+  | {
+      readonly type: "send";
+      readonly text: string;
+      readonly when: "now" | "after";
+      /** The text is complete, as from a skill: references in it are not expanded. */
+      readonly prepared?: { readonly untrusted: boolean };
+    }
+  /** Switch to this session, or to a new one. */
+  | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string | undefined }
+  /** Use another model in the same session. */
+  | { readonly type: "model"; readonly model: string; readonly provider?: string | undefined }
+  /** Let the user pick; the same command then runs with the choice as its argument. */
+  | {
+      readonly type: "choose";
+      readonly title: string;
+      readonly choices: readonly { readonly label: string; readonly value: string }[];
+    }
+  | { readonly type: "quit" };
+
+/** The answer of a command that runs in a chat without a conversation. */
+export type ChatCommandAnswer =
+  | Exclude<CommandAnswer, { type: "choose" }>
+  | { readonly type: "gateway"; readonly request: GatewayRequest };
+
+export type CommandSurface = "terminal" | "chat";
+
+export interface SlashCommand {
+  readonly name: string;
+  readonly aliases?: readonly string[] | undefined;
+  readonly args?: string | undefined;
+  readonly summary: string;
+  /** May run while a turn runs. */
+  readonly whileBusy?: boolean | undefined;
+  /** The only surface that has the command; absent: every surface. */
+  readonly surface?: CommandSurface | undefined;
+  /** Restricts the command to the owner in chats: always, or when the arguments match. Absent: no restriction. */
+  readonly ownerOnly?: boolean | RegExp | undefined;
+  run(args: string, context: CommandContext): Promise<CommandAnswer>;
+  /** Replaces `run` in chats: for commands that need the chat and no conversation. May run while a turn runs. */
+  runInChat?(args: string, chat: ChatCommandContext): Promise<ChatCommandAnswer>;
+}
+
+export function isForOwner({ ownerOnly = false }: SlashCommand, args: string): boolean {
+  return typeof ownerOnly === "boolean" ? ownerOnly : ownerOnly.test(args.trim());
+}
+
+/** Finds the command by name or alias, else by a unique prefix. Null when the line is not a command. */
+export function parseCommandLine(
+  line: string,
+  commands: readonly SlashCommand[],
+):
+  | { readonly command: SlashCommand; readonly args: string }
+  | { readonly unknown: string; readonly candidates: readonly string[] }
+  | null {
+  const match = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(line.trim());
+  if (!match) return null;
+  const name = (match[1] ?? "").toLowerCase();
+  const args = (match[2] ?? "").trim();
+  const exact = commands.find((command) => command.name === name || command.aliases?.includes(name));
+  if (exact) return { command: exact, args };
+  const starting = commands.filter((command) => command.name.startsWith(name));
+  const only = starting.length === 1 ? starting[0] : undefined;
+  if (only) return { command: only, args };
+  return { unknown: name, candidates: starting.map((command) => command.name) };
+}
