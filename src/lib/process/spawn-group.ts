@@ -7,9 +7,10 @@ const LIFELINE_FD = 3;
 
 /**
  * Runs before every command: a watcher reads from the lifeline. Its read returns when this program ends, and then it
- * kills the whole group. The watcher holds none of the command's own descriptors.
+ * kills the whole group. It ignores the signals that ask the group to end: when this program dies between TERM and KILL,
+ * the watcher must still be there for processes that ignore TERM. It holds none of the command's own descriptors.
  */
-export const lifelineScript = `{ exec </dev/null >/dev/null 2>&1; read -r -u ${LIFELINE_FD} _; trap '' TERM; kill -KILL -$$; } & exec ${LIFELINE_FD}<&-;`;
+export const lifelineScript = `{ trap '' HUP INT TERM; exec </dev/null >/dev/null 2>&1; read -r -u ${LIFELINE_FD} _; kill -KILL -$$; } & exec ${LIFELINE_FD}<&-;`;
 
 export interface GroupOptions {
   readonly cwd: string;
