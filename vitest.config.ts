@@ -10,8 +10,7 @@ export default defineConfig({
     // Tests start real processes and servers, which take long on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // On the build server a failed test runs once more; the report marks it with "(retry x1)". Elsewhere it fails at once.
-    retry: process.env.CI ? 1 : 0,
+    retry: 0,
     env: { NODE_EXTRA_CA_CERTS: "" },
   },
 });

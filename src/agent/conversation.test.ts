@@ -102,7 +102,7 @@ describe("a turn", () => {
       prefixes.add(createHash("sha256").update(request.system).update(JSON.stringify(request.tools)).digest("hex"));
     }
     expect(prefixes.size).toBe(1);
-    // Apart from the recalled text of its own turn, a request repeats what was sent before.
+    // Except for the text recalled in its turn, a request repeats what was sent before.
     const [early, later] = [provider.asked[0]?.messages[0], provider.asked.at(-1)?.messages[0]];
     expect(early?.content).toContain("fact 1");
     expect(later?.content).toBe("turn 0");

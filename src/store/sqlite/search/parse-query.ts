@@ -140,7 +140,7 @@ class Parser {
   }
 
   #not(): Query | undefined {
-    // A NOT at the start is ignored: its word is searched for.
+    // A NOT at the start is ignored, and the term after it is searched for.
     while (this.#take("NOT") || this.#take("AND"));
     let result = this.#adjacent();
     while (this.#take("NOT")) result = without(result, this.#adjacent());
