@@ -1,8 +1,8 @@
 // A gateway in a separate process, with a probe that reports event-loop lag, memory and CPU use.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tempDir } from "../test/kit/temp-dir.ts";
 import type { ChatFixture } from "./chat-fixture.ts";
 
 const PROBE = `
@@ -68,7 +68,7 @@ export class GatewayProcess {
   #said = "";
 
   constructor(host: ChatFixture, settings: GatewaySettings = {}) {
-    this.home = mkdtempSync(join(tmpdir(), "hermes-bench-gateway-"));
+    this.home = tempDir("hermes-bench-gateway-");
     writeFileSync(join(this.home, "probe.mjs"), PROBE);
     writeFileSync(
       join(this.home, "config.yaml"),

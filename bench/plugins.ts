@@ -1,7 +1,6 @@
 // Bench: CPU time for finding installed plugins in a new process, without an index and with a valid one.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -9,6 +8,7 @@ import { openPluginHost } from "../src/app/open-plugins.ts";
 import { openSettings } from "../src/config/api.ts";
 import { Registry } from "../src/core/tool/tool-registry.ts";
 import { openHome } from "../src/home/api.ts";
+import { tempDir } from "../test/kit/temp-dir.ts";
 import { type Line, printTable } from "./table.ts";
 
 const { values } = parseArgs({
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const count = Number(values.plugins);
 
 function makeHome(): string {
-  const home = mkdtempSync(join(tmpdir(), "hermes-bench-plugins-"));
+  const home = tempDir("hermes-bench-plugins-");
   const names = Array.from({ length: count }, (_, index) => `plugin-${index}`);
   for (const name of names) {
     const folder = join(home, "plugins", name);

@@ -1,11 +1,11 @@
 // Bench: 72 hours of a gateway in minutes: 4,320 ticks of its scheduler and thousands of turns; memory, descriptors and children must stay flat.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { tempDir } from "../test/kit/temp-dir.ts";
 import { ChatFixture } from "./chat-fixture.ts";
 import { type Order, type Report, runSoakHost, type Sample } from "./soak-host.ts";
 import { type Line, printTable } from "./table.ts";
@@ -34,7 +34,7 @@ function toolCall(body: string, mark: string): { name: string; arguments: string
 }
 
 class Host {
-  readonly home = mkdtempSync(join(tmpdir(), "hermes-bench-soak-"));
+  readonly home = tempDir("hermes-bench-soak-");
   readonly failure: string[] = [];
   readonly #child: ChildProcess;
   #waiting: ((report: Report) => void)[] = [];

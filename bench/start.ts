@@ -1,12 +1,12 @@
 // Bench: how long the program takes to start, as a multiple of `node -e 0` in the same run.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
+import { tempDir } from "../test/kit/temp-dir.ts";
 import { type Line, printTable } from "./table.ts";
 
 const root = process.env.HERMES_ROOT ?? process.cwd();
@@ -159,7 +159,7 @@ async function inTurns(work: () => Promise<number> | number, floor: () => number
   return { ms: median(times), floor: median(floors) };
 }
 
-const home = mkdtempSync(join(tmpdir(), "hermes-bench-home-"));
+const home = tempDir("hermes-bench-home-");
 const model = await startModel();
 try {
   await buildHome(home);

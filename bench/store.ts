@@ -1,10 +1,9 @@
 // Bench: the session store against the plain statements on the same file, in the same run.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { IndexLayout } from "../src/store/sqlite/index/layout.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
+import { tempDir } from "../test/kit/temp-dir.ts";
 import { Dice, messageAt } from "./corpus.ts";
 import { type BenchFiles, buildFiles, MESSAGES_PER_SESSION, megabytes, sessionName } from "./store-files.ts";
 import { openRaw, type Raw } from "./store-raw.ts";
@@ -177,7 +176,7 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const folder = mkdtempSync(join(tmpdir(), "hermes-store-bench-"));
+  const folder = tempDir("hermes-store-bench-");
   try {
     const files = await buildFiles(folder, total, layouts, console.log);
     let missed = printTable("Size (against the messages without search)", sizeLines(files));

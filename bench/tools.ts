@@ -1,6 +1,6 @@
 // Bench: the file tools on a large tree against raw ripgrep and raw reads, and the round trip of a command.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
@@ -13,6 +13,7 @@ import { readFileTool } from "../src/tools/files/read-file.ts";
 import { searchFilesTool } from "../src/tools/files/search-files.ts";
 import { LocalBackend } from "../src/tools/terminal/local.ts";
 import { OutputCapture } from "../src/tools/terminal/output-capture.ts";
+import { tempDir } from "../test/kit/temp-dir.ts";
 import { openGate, plainRedactor, toolContext } from "../test/kit/tool-context.ts";
 import { type Line, printTable } from "./table.ts";
 
@@ -159,7 +160,7 @@ async function commandLines(root: string): Promise<Line[]> {
   }
 }
 
-const root = mkdtempSync(join(tmpdir(), "hermes-bench-tools-"));
+const root = tempDir("hermes-bench-tools-");
 try {
   const commands = await commandLines(root);
   makeTree(root);

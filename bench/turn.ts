@@ -1,7 +1,6 @@
 // Bench: the overhead of a turn without the model, by length of history, on a real store.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { openConversation } from "../src/agent/conversation.ts";
@@ -11,6 +10,7 @@ import type { SessionStore } from "../src/core/store/session.ts";
 import { defineTool } from "../src/core/tool/tool.ts";
 import { openSessionStore } from "../src/store/open.ts";
 import { call, partsFor, type Reply, says, scripted, uses } from "../test/kit/scripted.ts";
+import { tempDir } from "../test/kit/temp-dir.ts";
 
 const SIZES = [10, 100, 500, 2_000];
 const ROUNDS = 15;
@@ -95,7 +95,7 @@ async function measure(store: SessionStore, dir: string, messages: number): Prom
   return { messages, openMs: median(open), diskMs: median(disk), plainMs: median(plain), toolMs: median(tool) };
 }
 
-const dir = mkdtempSync(join(tmpdir(), "hermes-bench-turn-"));
+const dir = tempDir("hermes-bench-turn-");
 const store = await openSessionStore({ path: join(dir, "state.db") });
 let missed = false;
 try {

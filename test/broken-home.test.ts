@@ -1,12 +1,12 @@
 // Commands against homes and disks that cannot be used: one error line, exit code 1, no files left behind. The full form runs
 // every command in every case; the short form a fifth of them, another fifth in the next case.
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sample } from "./kit/full-proof.ts";
 import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const NOBODY = 65_534;
 
@@ -57,7 +57,7 @@ let base: string;
 /** A home with a conversation, a job, settings and a key in it. */
 let model: string;
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), "hermes-broken-"));
+  base = tempDir("hermes-broken-");
   chmodSync(base, 0o755);
   model = join(base, "model");
   await runHermes(["-z", "hello"], { home: mkdirSync(model, { recursive: true }) ?? model });

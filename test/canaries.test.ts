@@ -1,11 +1,11 @@
 // Thirty canary secrets, every tool exercised: none of them is in plain text in the home, the logs, the store or a request.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -51,7 +51,7 @@ function* filesBelow(folder: string): Generator<string> {
 
 beforeAll(async () => {
   home = tempHome();
-  work = mkdtempSync(join(tmpdir(), "hermes-canary-work-"));
+  work = tempDir("hermes-canary-work-");
   llm = await startFakeLlm();
   home.useModel(llm, "security:\n  allow_private_urls: true\n");
   writeFileSync(join(home.path, ".env"), CANARIES.map(({ name, value }) => `${name}=${value}\n`).join(""), {

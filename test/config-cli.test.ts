@@ -1,13 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 let home: string;
 let file: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-cli-"));
+  home = tempDir("hermes-cli-");
   file = join(home, "config.yaml");
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));

@@ -1,8 +1,7 @@
 // Four schedulers on one home, killed at random: every occurrence gets one row, one end, and at most one start.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,6 +9,7 @@ import { JobFile } from "../src/cron/job-file.ts";
 import { createCronLedger } from "../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
 import { bundle } from "./kit/bundle.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const MINUTE = 60_000;
 const BASE = Date.UTC(2026, 0, 1);
@@ -23,7 +23,7 @@ let dir: string;
 
 beforeAll(async () => {
   child = await bundle("test/children/cron-child.ts");
-  dir = mkdtempSync(join(tmpdir(), "hermes-schedulers-"));
+  dir = tempDir("hermes-schedulers-");
 });
 const started: ChildProcess[] = [];
 afterAll(() => {

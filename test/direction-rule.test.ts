@@ -1,9 +1,9 @@
 // The direction rule is enforced: each planted violation is reported under the rule that forbids it, and allowed imports pass.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const root = join(import.meta.dirname, "..");
 let tree = "";
@@ -130,7 +130,7 @@ function cruise(): { code: number | null; output: string } {
 }
 
 beforeAll(() => {
-  tree = mkdtempSync(join(tmpdir(), "hermes-direction-"));
+  tree = tempDir("hermes-direction-");
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
   writeFileSync(join(tree, "package.json"), '{ "name": "planted", "type": "module" }\n');
   writeFileSync(

@@ -1,15 +1,15 @@
 // The control socket of a running gateway: only a socket of the same owner is trusted.
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Home } from "../src/core/home.ts";
 import { askGateway, controlPath, serveControl } from "../src/gateway-control/api/control-socket.ts";
 import { openHome } from "../src/home/api.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "hermes-control-"));
+  root = tempDir("hermes-control-");
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 

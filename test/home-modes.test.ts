@@ -1,26 +1,16 @@
 // Files that Hermes creates in a home are private to their owner with every umask; wider modes of existing files are narrowed.
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fullProof, sample } from "./kit/full-proof.ts";
 import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 let base: string;
 let home: string;
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "hermes-modes-"));
+  base = tempDir("hermes-modes-");
   home = join(base, "home");
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type AgentEvent, createHermes, type Hermes, type Human } from "../src/index.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
@@ -10,7 +10,7 @@ let llm: FakeLlm;
 let hermes: Hermes;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-library-"));
+  home = tempDir("hermes-library-");
   llm = await startFakeLlm();
   hermes = await createHermes({
     home,

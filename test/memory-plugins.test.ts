@@ -1,6 +1,5 @@
 // The bundled memory providers, through the host that loads them.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPluginHost } from "../src/app/open-plugins.ts";
@@ -11,6 +10,7 @@ import type { JsonObject } from "../src/core/message.ts";
 import { openHome } from "../src/home/api.ts";
 import type { PluginHost } from "../src/plugins/plugin-host.ts";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { type FakeMem0, startFakeMem0 } from "./servers/fake-mem0.ts";
 
 let folder: string;
@@ -18,7 +18,7 @@ const hosts: PluginHost[] = [];
 const init = { platform: "cli", agentContext: "primary", agentIdentity: "default", agentWorkspace: "hermes" };
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-memory-"));
+  folder = tempDir("hermes-memory-");
 });
 
 afterEach(async () => {

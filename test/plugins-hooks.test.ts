@@ -1,6 +1,5 @@
 // Every hook, called by a real conversation: when, with which arguments, and the effect of its result.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
@@ -9,13 +8,14 @@ import type { ApprovalAnswer, Human } from "../src/core/human.ts";
 import type { JsonObject } from "../src/core/message.ts";
 import { openHome } from "../src/home/api.ts";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
 let model: FakeLlm;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-hooks-"));
+  home = tempDir("hermes-hooks-");
   model = await startFakeLlm({ flavour: "cloud" });
 });
 

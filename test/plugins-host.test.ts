@@ -1,5 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPluginHost } from "../src/app/open-plugins.ts";
@@ -8,13 +7,14 @@ import { Registry } from "../src/core/tool/tool-registry.ts";
 import { openHome } from "../src/home/api.ts";
 import { HookRunner } from "../src/plugins/hooks/hook-runner.ts";
 import type { PluginHost } from "../src/plugins/plugin-host.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { toolContext } from "./kit/tool-context.ts";
 
 let folder: string;
 const open: PluginHost[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-host-"));
+  folder = tempDir("hermes-host-");
 });
 
 afterEach(async () => {

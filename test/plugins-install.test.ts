@@ -1,27 +1,18 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openPluginActions } from "../src/app/plugin-actions.ts";
 import { openSettings } from "../src/config/api.ts";
 import { openHome } from "../src/home/api.ts";
 import { parseInstallSource } from "../src/plugins/install.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const PATH = execFileSync("sh", ["-c", "echo $PATH"], { encoding: "utf8" }).trim();
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "hermes-install-"));
+  root = tempDir("hermes-install-");
   mkdirSync(join(root, "home"));
 });
 

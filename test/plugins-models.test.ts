@@ -1,9 +1,9 @@
 // Model providers of plugins in every command that uses providers: list, set, test, keys, chat.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const KEY = "acme-key-0123456789abcd";
@@ -11,7 +11,7 @@ let home: string;
 let model: FakeLlm;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-plugin-models-"));
+  home = tempDir("hermes-plugin-models-");
   model = await startFakeLlm({ flavour: "cloud" });
 });
 

@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { commandEnvironment } from "../src/app/command-environment.ts";
@@ -15,12 +14,13 @@ import {
   runShellHook,
   splitCommand,
 } from "../src/plugins/hooks/shell-hook.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-hooks-"));
+  folder = tempDir("hermes-hooks-");
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

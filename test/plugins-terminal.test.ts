@@ -1,16 +1,16 @@
 // `hermes plugins` in a terminal, from a folder to a running plugin with its key.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { openTerminal } from "./kit/terminal.ts";
 
 const SECRET = "weather-secret-0123456789";
 let home: string;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-plugins-tty-"));
+  home = tempDir("hermes-plugins-tty-");
   const dir = join(home, "weather-folder");
   mkdirSync(dir);
   const requires_env = [{ name: "WEATHER_KEY", description: "Key of the weather service", secret: true }];

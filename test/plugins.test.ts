@@ -1,10 +1,10 @@
 // Plugins of third parties: files in an empty home, the built program, a scripted model.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -14,7 +14,7 @@ let home: string;
 let model: FakeLlm;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-plugins-"));
+  home = tempDir("hermes-plugins-");
   model = await startFakeLlm({ flavour: "cloud" });
 });
 

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import { expect, it } from "vitest";
 import { hermesProgram } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 it("notifies the user and the agent when a background process has ended", async () => {
-  const home = mkdtempSync(join(tmpdir(), "hermes-isNotice-"));
+  const home = tempDir("hermes-isNotice-");
   const isNotice = (sent: string) => sent.includes("[background process proc_");
   const llm = await startFakeLlm({
     script: ({ messages, tools }) => {

@@ -1,10 +1,10 @@
 // A home shared with Hermes Agent v0.14: settings, keys, jobs, chats, notes and guests that either program wrote.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionIndex } from "../src/gateway/inbound/session-index.ts";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { findReference, type Reference, unwrapResult } from "./reference/reference.ts";
 
 const found = findReference();
@@ -14,7 +14,7 @@ if (missing) process.stderr.write(`tests of a shared home are skipped: ${missing
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-shared-"));
+  home = tempDir("hermes-shared-");
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 

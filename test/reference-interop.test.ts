@@ -1,6 +1,5 @@
 // Files exchanged with Hermes Agent v0.14: each program opens, extends and reads files of the other.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import { type Database, openDatabase } from "../src/store/sqlite/connection/driv
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { fullProof } from "./kit/full-proof.ts";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { findReference, type Reference, type ReferenceCall, unwrapResult } from "./reference/reference.ts";
 import { histories, type Operation } from "./reference/reference-operations.ts";
 import { QUERIES, QUESTIONS } from "./reference/reference-reads.ts";
@@ -20,7 +20,7 @@ if (missing) process.stderr.write(`interchange tests are skipped: ${missing}\n`)
 
 const homes: string[] = [];
 function newHome(): string {
-  const home = mkdtempSync(join(tmpdir(), "hermes-reference-"));
+  const home = tempDir("hermes-reference-");
   homes.push(home);
   return home;
 }

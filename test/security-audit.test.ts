@@ -1,16 +1,16 @@
 // The security audit reports problems with hints, never shows a secret, and passes a well-kept home.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSettings } from "../src/config/api.ts";
 import type { Home } from "../src/core/home.ts";
 import { openHome } from "../src/home/api.ts";
 import { securityAudit } from "../src/security/api.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 let path = "";
 beforeEach(() => {
-  path = mkdtempSync(join(tmpdir(), "audit-"));
+  path = tempDir("audit-");
   chmodSync(path, 0o700);
 });
 afterEach(() => rmSync(path, { recursive: true, force: true }));

@@ -1,6 +1,5 @@
 // Messages with an unknown outcome, sent by the real outbox and the real Telegram platform against a Bot API server on loopback.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PlatformConnection, PlatformContext } from "../src/core/chat/platform.ts";
@@ -9,6 +8,7 @@ import { sendRow } from "../src/delivery/api/send-row.ts";
 import { telegramPlatform } from "../src/platforms/telegram/telegram.ts";
 import { createMailbox } from "../src/store/runtime/mailbox.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const DAY_MS = 86_400_000;
@@ -21,7 +21,7 @@ const now = () => Date.now() + ahead;
 const open: PlatformConnection[] = [];
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-send-"));
+  dir = tempDir("hermes-send-");
   telegram = await new FakeTelegram().start();
   ahead = 0;
   mailbox = createMailbox(openRuntimeDb(join(dir, "runtime.db")), now);

@@ -1,9 +1,9 @@
 // A skill's variable and credential file reach commands in a container; the model and the engine's arguments never show them.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHermes, type Hermes } from "../src/index.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const SECRET = "gif-value-8812-qwertz";
@@ -12,7 +12,7 @@ let llm: FakeLlm;
 let hermes: Hermes | undefined;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-remote-skill-"));
+  home = tempDir("hermes-remote-skill-");
   llm = await startFakeLlm();
 });
 afterEach(async () => {

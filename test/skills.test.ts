@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHermes, type Hermes, type Human } from "../src/index.ts";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
@@ -32,7 +32,7 @@ async function open(config: object = {}): Promise<Hermes> {
 }
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-skills-"));
+  home = tempDir("hermes-skills-");
   llm = await startFakeLlm();
 });
 afterEach(async () => {

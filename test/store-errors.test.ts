@@ -1,7 +1,6 @@
 // Errors of the file and the disk: damaged, read-only, full, locked, without WAL. Nothing is overwritten, and no feature stays disabled.
 import { spawnSync } from "node:child_process";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../src/core/failure.ts";
@@ -10,13 +9,14 @@ import { applyJournalMode } from "../src/store/sqlite/connection/journal.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./kit/bundle.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { until } from "./kit/until.ts";
 
 let dir: string;
 let path: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-trouble-"));
+  dir = tempDir("hermes-trouble-");
   path = join(dir, "state.db");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
@@ -89,7 +89,7 @@ describe("a read-only place", () => {
   });
 });
 
-const volume = mkdtempSync(join(tmpdir(), "hermes-volume-"));
+const volume = tempDir("hermes-volume-");
 const mounted = isRoot && spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", volume]).status === 0;
 if (mounted) spawnSync("/bin/umount", [volume]);
 rmSync(volume, { recursive: true, force: true });

@@ -1,10 +1,10 @@
 // A file shared with Hermes Agent v0.14: each program opens, extends and searches what the other wrote.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const python = spawnSync("python3", ["-c", "import sqlite3; print(sqlite3.sqlite_version)"], { encoding: "utf8" });
 const reason = python.status === 0 ? "" : " (skipped: python3 with sqlite3 was not found)";
@@ -13,7 +13,7 @@ let dir: string;
 let path: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-interchange-"));
+  dir = tempDir("hermes-interchange-");
   path = join(dir, "state.db");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,10 +1,10 @@
 // No frequent statement of the store scans all messages: the query plan of each is checked on a real file.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type Database, openDatabase, type Statement } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 /** A connection that writes down every statement it prepares. */
 function recording(statements: Set<string>): typeof openDatabase {
@@ -19,7 +19,7 @@ function recording(statements: Set<string>): typeof openDatabase {
 }
 
 it("uses an index for everything that grows with the number of messages", async () => {
-  const dir = mkdtempSync(join(tmpdir(), "hermes-plans-"));
+  const dir = tempDir("hermes-plans-");
   const path = join(dir, "state.db");
   const statements = new Set<string>();
   const store = await SqliteSessionStore.open({ path, open: recording(statements) });

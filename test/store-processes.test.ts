@@ -1,14 +1,14 @@
 // Several processes on one file: killed writers lose no acknowledged row; eight writers all succeed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { bundle } from "./kit/bundle.ts";
 import { fullProof } from "./kit/full-proof.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 const KILLS = fullProof ? 200 : 60;
 
@@ -17,7 +17,7 @@ let dir: string;
 
 beforeAll(async () => {
   child = await bundle("test/children/store-child.ts");
-  dir = mkdtempSync(join(tmpdir(), "hermes-processes-"));
+  dir = tempDir("hermes-processes-");
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -1,12 +1,12 @@
 // Random operations on a store and on a simple model of it agree after every step, on every host.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NewMessage } from "../src/core/store/session.ts";
 import type { FullStore } from "../src/store/full-store.ts";
 import { HOSTS } from "./kit/store-fixture.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 interface ModelSession {
   source: string;
@@ -147,7 +147,7 @@ describe.each(HOSTS)("a store $name", (host) => {
     });
     await fc.assert(
       fc.asyncProperty(operations, async (steps) => {
-        const dir = mkdtempSync(join(tmpdir(), "hermes-property-"));
+        const dir = tempDir("hermes-property-");
         const store = await host.open({ path: join(dir, "state.db") });
         const model: Model = new Map();
         try {

@@ -1,17 +1,17 @@
 // The schema: a new file has exactly the declared objects; files of earlier versions are migrated to it.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { writeHistoricalFile } from "./kit/store-historical-file.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 
 let dir: string;
 let path: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-schema-"));
+  dir = tempDir("hermes-schema-");
   path = join(dir, "state.db");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));

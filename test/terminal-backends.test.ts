@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHermes, type Hermes, type Human } from "../src/index.ts";
 import { sandboxAvailable } from "../src/tools/terminal/sandbox.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
@@ -14,7 +14,7 @@ const usable = await sandboxAvailable({ PATH: "/usr/bin:/bin" });
 if (!usable.ok) process.stderr.write(`skipped: the sandbox from end to end, because ${usable.reason}\n`);
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-places-"));
+  home = tempDir("hermes-places-");
   work = join(home, "work");
   mkdirSync(work);
   llm = await startFakeLlm();

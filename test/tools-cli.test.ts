@@ -1,18 +1,9 @@
 // `hermes tools`, `hermes checkpoints` and scripts in a conversation, through the built program and a scripted model.
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -28,7 +19,7 @@ beforeEach(async () => {
   home = tempHome();
   llm = await startFakeLlm();
   home.useModel(llm);
-  project = realpathSync(mkdtempSync(join(tmpdir(), "hermes-project-")));
+  project = realpathSync(tempDir("hermes-project-"));
 });
 
 afterEach(async () => {

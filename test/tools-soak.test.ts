@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
 import { createHermes } from "../src/index.ts";
 import { bundle } from "./kit/bundle.ts";
 import { fullProof } from "./kit/full-proof.ts";
 import { openSoak } from "./kit/soak-cycles.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { until } from "./kit/until.ts";
 import { calls, hang, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -55,7 +54,7 @@ beforeAll(async () => {
 /** Lets the program run for a while and kills it in the middle of its work. */
 async function killedHost(marker: string, rounds: number): Promise<void> {
   // A killed program cannot remove its temporary folders; these go with the test.
-  const temp = mkdtempSync(join(tmpdir(), "hermes-soak-"));
+  const temp = tempDir("hermes-soak-");
   const env = { ...process.env, TMPDIR: temp };
   const program = spawn(process.execPath, [host, marker], { env, stdio: ["ignore", "pipe", "inherit"] });
   const gone = new Promise<void>((resolve) => program.once("exit", () => resolve()));
@@ -100,7 +99,7 @@ it.skipIf(!linux)(
   "interrupts delegates again and again, each with a command running, and nothing is left",
   async () => {
     const marker = `delegates-${process.pid}`;
-    const home = mkdtempSync(join(tmpdir(), "hermes-soak-"));
+    const home = tempDir("hermes-soak-");
     const llm = await startFakeLlm({
       script: ({ body }) => {
         const sent = JSON.stringify(body);

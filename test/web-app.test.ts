@@ -1,12 +1,12 @@
 // The web tools in a running program: configuration, environment, guard, taint, and pages in messages.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { type AgentEvent, createHermes, type Hermes } from "../src/index.ts";
+import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 import { type FakePages, fakePages } from "./servers/fake-web-pages.ts";
 import { type FakeWebServices, fakeWebServices } from "./servers/fake-web-services.ts";
@@ -32,7 +32,7 @@ async function start(security: object): Promise<void> {
 }
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "hermes-web-"));
+  home = tempDir("hermes-web-");
   llm = await startFakeLlm();
   services = await fakeWebServices();
   site = await fakePages({ "/a": { body: "<title>A</title><p>Hello <b>web</b>" }, "/long": { body: LONG } });

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { openHome } from "../home/api.ts";
 import { CONVERSATION_TOOLS } from "./builtins.ts";
 import { openApp } from "./compose.ts";
@@ -9,7 +9,7 @@ import { openApp } from "./compose.ts";
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-builtins-"));
+  folder = tempDir("hermes-builtins-");
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,13 +1,13 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { loadConfig } from "./load.ts";
 
 let path: string;
 beforeEach(() => {
-  path = mkdtempSync(join(tmpdir(), "hermes-config-"));
+  path = tempDir("hermes-config-");
 });
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 

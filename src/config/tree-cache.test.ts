@@ -1,8 +1,8 @@
 // The cached tree of config.yaml is valid for one state of the file and holds no secret.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { loadConfig } from "./load.ts";
 import { fileStamp } from "./tree-cache.ts";
 
@@ -10,7 +10,7 @@ let home: string;
 let file: string;
 let copy: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-tree-"));
+  home = tempDir("hermes-tree-");
   file = join(home, "config.yaml");
   copy = join(home, "cache", "config-tree.json");
 });

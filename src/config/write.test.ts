@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { UserError } from "../core/failure.ts";
 import { setEnvValue } from "./env-write.ts";
 import { expandTree } from "./expand.ts";
@@ -11,7 +11,7 @@ import { parseYaml } from "./yaml-file.ts";
 let home: WritableHome;
 let file: string;
 beforeEach(() => {
-  const path = mkdtempSync(join(tmpdir(), "hermes-write-"));
+  const path = tempDir("hermes-write-");
   home = { path, env: { KEY: "expanded" }, managedBy: null };
   file = join(path, "config.yaml");
 });

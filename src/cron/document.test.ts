@@ -1,15 +1,15 @@
 // Documents of runs: how many are kept, and what another job sees of the newest one.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import type { Job } from "../core/job.ts";
 import { newestDocument, writeDocument } from "./document.ts";
 import { readJob } from "./job-record.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-documents-"));
+  folder = tempDir("hermes-documents-");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,8 +1,8 @@
 // Reads and writes jobs.json as other programs write it.
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { UserError } from "../core/failure.ts";
 import { JobFile } from "./job-file.ts";
 
@@ -11,7 +11,7 @@ let path: string;
 let file: JobFile;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-jobs-"));
+  dir = tempDir("hermes-jobs-");
   path = join(dir, "jobs.json");
   file = new JobFile(dir, () => "UTC");
 });

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { UserError } from "../core/failure.ts";
 import type { Host } from "../core/home.ts";
 import { openHome } from "./api.ts";
@@ -11,7 +11,7 @@ let user: string;
 let root: string;
 
 beforeEach(() => {
-  user = mkdtempSync(join(tmpdir(), "hermes-user-"));
+  user = tempDir("hermes-user-");
   root = join(user, ".hermes");
   mkdirSync(join(root, "profiles", "work"), { recursive: true });
   mkdirSync(join(root, "profiles", "play"), { recursive: true });

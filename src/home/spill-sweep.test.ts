@@ -1,17 +1,8 @@
 // Removes spilled tool results by age and total size; keeps recent files and files outside the folder.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import type { Home } from "../core/home.ts";
 import { startSpillSweeper, sweepSpills } from "./spill-sweep.ts";
 
@@ -20,7 +11,7 @@ const DAY = 24 * HOUR;
 let home: string;
 let folder: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-spill-"));
+  home = tempDir("hermes-spill-");
   folder = join(home, "cache", "tool-results");
   mkdirSync(folder, { recursive: true });
 });

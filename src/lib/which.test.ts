@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { which, whichAll } from "./which.ts";
 
 test("finds executable files in the order of the search path", () => {
-  const root = mkdtempSync(join(tmpdir(), "hermes-which-"));
+  const root = tempDir("hermes-which-");
   for (const name of ["a", "b", "c"]) {
     mkdirSync(join(root, name));
     writeFileSync(join(root, name, "tool"), "#!/bin/sh\n");

@@ -1,16 +1,7 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import type { Home } from "../core/home.ts";
 import { discoverPlugins } from "./discovery.ts";
 import { PluginCache } from "./plugin-cache.ts";
@@ -18,7 +9,7 @@ import { PluginCache } from "./plugin-cache.ts";
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-find-"));
+  folder = tempDir("hermes-find-");
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 // A clean text is scanned once per build; everything else is scanned every time.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import type { Scan } from "../core/scan.ts";
 import { cacheCleanTexts } from "./clean-texts.ts";
 
@@ -13,7 +13,7 @@ let folder: string;
 let path: string;
 let scanned: string[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-clean-"));
+  folder = tempDir("hermes-clean-");
   path = join(folder, "cache", "clean-texts.json");
   scanned = [];
 });

@@ -1,11 +1,11 @@
 // Protected files are refused through any spelling and link; ordinary project files are allowed.
-import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { createPathGuard } from "./path-guard.ts";
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), "path-guard-")));
+const root = realpathSync(tempDir("path-guard-"));
 const userHome = join(root, "user");
 const hermesHome = join(userHome, ".hermes");
 const project = join(root, "project");

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { findIndexFiles } from "./find.ts";
 import { readSkillFiles } from "./guard/read-files.ts";
 import { scanSkill } from "./guard/scan-skill.ts";
@@ -16,7 +16,7 @@ const roots = [
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-skills-"));
+  dir = tempDir("hermes-skills-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -1,9 +1,9 @@
 // Runs every operation of the store, then asks SQLite how it would answer each statement that was prepared: none may
 // read a whole table, except those that are listed with the reason why they must.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { createCjkIndex } from "./runtime/cjk-index.ts";
 import { createUsageLedger } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
@@ -14,7 +14,7 @@ let folder: string;
 const prepared = new Set<string>();
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-plans-"));
+  folder = tempDir("hermes-plans-");
 });
 
 afterAll(() => {

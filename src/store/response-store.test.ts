@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import type { ResponseStore, StoredResponse } from "../core/store/response-store.ts";
 import { openResponseStore } from "./response-store.ts";
 import { openDatabase } from "./sqlite/connection/driver.ts";
@@ -12,7 +12,7 @@ let store: ResponseStore;
 let clock: number;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-responses-"));
+  dir = tempDir("hermes-responses-");
   path = join(dir, "response_store.db");
   clock = 1000;
   store = openResponseStore(path, () => clock++);

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import type { LedgerEntry } from "../core/store/usage.ts";
 import { createCjkIndex, splitPairs } from "./runtime/cjk-index.ts";
 import { createUsageLedger } from "./runtime/usage-ledger.ts";
@@ -12,7 +12,7 @@ import { createBaseSchema } from "./sqlite/schema.ts";
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-runtime-"));
+  folder = tempDir("hermes-runtime-");
 });
 
 afterEach(() => {

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
 import { SqliteSessionStore } from "./sqlite-session-store.ts";
 
 test("after the first short CJK search the side index is completed in the background", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "hermes-feed-"));
+  const folder = tempDir("hermes-feed-");
   const runtimePath = join(folder, "runtime.db");
   const store = await SqliteSessionStore.open({ path: join(folder, "state.db"), runtimePath });
   await store.createSession({ id: "s", source: "cli" });

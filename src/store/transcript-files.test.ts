@@ -1,13 +1,13 @@
 // Deleting a session removes all its transcript files and none of other sessions.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/kit/temp-dir.ts";
 import { removeTranscriptFiles } from "./transcript-files.ts";
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-transcripts-"));
+  dir = tempDir("hermes-transcripts-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -1,16 +1,6 @@
 // A home, the hub's services on loopback, and a file next to them that must not change.
 import { createHash } from "node:crypto";
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect } from "vitest";
 import { openHubActions } from "../../src/app/open-skills.ts";
@@ -18,6 +8,7 @@ import type { InstallConsent } from "../../src/core/skill-hub.ts";
 import { openHome } from "../../src/home/api.ts";
 import type { HubActions } from "../../src/skills/hub/api.ts";
 import { FakeHub } from "../servers/fake-hub.ts";
+import { tempDir } from "./temp-dir.ts";
 
 export const skill = (name: string, body = "Write the notes down, then read them again."): string =>
   `---\nname: ${name}\ndescription: Keeps notes in order\nmetadata:\n  hermes:\n    tags: [notes]\n---\n\n# ${name}\n\n${body}\n`;
@@ -51,7 +42,7 @@ type Lock = { readonly installed: { readonly [name: string]: { readonly [key: st
 
 export class HubFixture {
   readonly hub: FakeHub;
-  readonly root = mkdtempSync(join(tmpdir(), "hermes-hub-"));
+  readonly root = tempDir("hermes-hub-");
   readonly skills = join(this.root, "home", "skills");
   home = join(this.root, "home");
   /** The content outside the skills folder before the test. */

@@ -1,6 +1,5 @@
 // A scheduler with a real file and a real ledger, on a clock that the test moves.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Job, JobRun } from "../../src/core/job.ts";
 import { JobFile } from "../../src/cron/job-file.ts";
@@ -8,12 +7,13 @@ import { processOwner } from "../../src/cron/run/owner.ts";
 import { type JobResult, Scheduler } from "../../src/cron/run/scheduler.ts";
 import { createCronLedger } from "../../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../../src/store/runtime-db.ts";
+import { tempDir } from "./temp-dir.ts";
 
 export const NINE = Date.UTC(2026, 4, 4, 9);
 export const ID = "a1b2c3d4e5f6";
 
 export class SchedulerFixture {
-  readonly dir = mkdtempSync(join(tmpdir(), "hermes-cron-"));
+  readonly dir = tempDir("hermes-cron-");
   now = NINE;
   /** Alerts and starts in their order. */
   readonly alerts: string[] = [];

@@ -1,10 +1,10 @@
 // A home with skills: real folders, everything allowed by default, a record of what was stored.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SkillHost, SkillSettings } from "../../src/skills/skill-host.ts";
 import { SkillService } from "../../src/skills/skill-service.ts";
 import { replaceIn } from "../../src/tools/files/replace.ts";
+import { tempDir } from "./temp-dir.ts";
 import { openGate } from "./tool-context.ts";
 
 export interface SkillHome {
@@ -65,7 +65,7 @@ function createSkillFixture(
 }
 
 export function skillHome(options: SkillHomeOptions = {}): SkillHome {
-  const path = mkdtempSync(join(tmpdir(), "hermes-skill-home-"));
+  const path = tempDir("hermes-skill-home-");
   mkdirSync(join(path, "skills"));
   const kept = { stored: new Map<string, string>(), declared: new Map<string, string>(), notices: [] as string[] };
   const write = (rel: string, text: string): string => {

@@ -1,8 +1,8 @@
 // A fresh home per test: nothing touches the real one.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FakeLlm } from "../servers/fake-llm.ts";
+import { tempDir } from "./temp-dir.ts";
 
 export interface TempHome {
   readonly path: string;
@@ -12,7 +12,7 @@ export interface TempHome {
 }
 
 export function tempHome(): TempHome {
-  const path = mkdtempSync(join(tmpdir(), "hermes-home-"));
+  const path = tempDir("hermes-home-");
   return {
     path,
     useModel: (llm, more = "") => {

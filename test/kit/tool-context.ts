@@ -1,11 +1,10 @@
 // The context of a tool call: a temporary folder, no user, everything allowed by default.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import type { Gate } from "../../src/core/gate.ts";
 import { absentHuman, type Human } from "../../src/core/human.ts";
 import type { Redactor } from "../../src/core/redactor.ts";
 import type { Tool, ToolContext, ToolResult } from "../../src/core/tool/tool.ts";
+import { tempDir } from "./temp-dir.ts";
 
 /** A gate that lets everything pass, for tests of the code after it. */
 export const openGate: Gate = { check: async () => ({ allowed: true, how: "harmless" }), beginTurn: () => undefined };
@@ -18,7 +17,7 @@ export const plainRedactor: Redactor = {
 };
 
 export function tempFolder(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "hermes-tool-"));
+  const path = tempDir("hermes-tool-");
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 

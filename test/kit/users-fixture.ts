@@ -1,10 +1,9 @@
 // A gateway with an owner, two guests and an unknown user, and a model that makes the tool call which a message contains.
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { realpathSync, rmSync } from "node:fs";
 import { calls, text } from "../servers/fake-llm.ts";
 import type { FakeMessage } from "../servers/fake-telegram.ts";
 import { type GatewayFixture, openGatewayFixture, type Script, texts } from "./gateway-fixture.ts";
+import { tempDir } from "./temp-dir.ts";
 
 export const OWNER = 501;
 export const GUEST = 502;
@@ -35,7 +34,7 @@ export async function openUsersFixture(
     readonly owners?: boolean;
   } = {},
 ): Promise<UsersFixture> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "users-")));
+  const folder = realpathSync(tempDir("users-"));
   folders.push(folder);
   const owners = options.owners === false ? "" : `gateway:\n  owners: ["telegram:${OWNER}"]\n`;
   const made = await openGatewayFixture({

@@ -1,8 +1,9 @@
 // Proof: the first command of a new user works on every supported version of Node, without a compiler and without Python.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { tempDir } from "../kit/temp-dir.ts";
 
 const VERSIONS = ["20", "22", "24", "26"];
 /** Programs that must not be needed, and those that come with each version. */
@@ -89,7 +90,7 @@ const root = process.cwd();
 const asked = process.argv.slice(2);
 const rows: Row[] = [];
 for (const version of asked.length > 0 ? asked : VERSIONS) {
-  const scratch = mkdtempSync(join(tmpdir(), "hermes-node-"));
+  const scratch = tempDir("hermes-node-");
   try {
     rows.push(tryVersion(version, root, scratch));
   } finally {

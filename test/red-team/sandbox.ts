@@ -1,11 +1,11 @@
 // The half of the runner outside: bubblewrap sandboxes, each for some attempts. Root read-only, everything writable in
 // memory, loopback only, an ordinary user, and all of it gone when the sandbox ends.
 import { spawn, spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { bundle } from "../kit/bundle.ts";
+import { tempDir } from "../kit/temp-dir.ts";
 import type { Attempt, Observation } from "./attempt.ts";
 import { buildEtc, buildHome, unpackHome } from "./canary-home.ts";
 import { identity, type Program, readableProgram } from "./readable-program.ts";
@@ -141,7 +141,7 @@ const FIRST_START: Attempt = {
 
 /** Builds the templates once. The `bin/hermes` of the program is driven. */
 export async function openSandbox(wanted: Omit<Program, "node">): Promise<Sandbox> {
-  const folder = mkdtempSync(join(tmpdir(), "hermes-red-team-"));
+  const folder = tempDir("hermes-red-team-");
   const program = readableProgram({ ...wanted, node: process.execPath }, folder);
   await buildTemplates(folder, wanted.root);
   const inner = [`${PROGRAM_ROOT}/bin/node`, `${PROGRAM_ROOT}/inside.mjs`];

@@ -1,11 +1,12 @@
 // A real sshd on loopback for tests: its own host key, port and authorised key; the setup of the machine is not used.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../kit/free-port.ts";
+import { tempDir } from "../kit/temp-dir.ts";
 
 const SSHD = "/usr/sbin/sshd";
 
@@ -39,7 +40,7 @@ async function listening(port: number): Promise<void> {
 }
 
 export async function startSshd(): Promise<LoopbackSshd> {
-  const folder = mkdtempSync(join(tmpdir(), "hermes-sshd-"));
+  const folder = tempDir("hermes-sshd-");
   for (const name of ["host", "client"])
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(folder, name)]);
   execFileSync("cp", [join(folder, "client.pub"), join(folder, "authorized_keys")]);

@@ -1,20 +1,11 @@
 // Real mail servers on loopback for tests: Dovecot for IMAP, aiosmtpd for SMTP, one Maildir per user.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../kit/free-port.ts";
+import { tempDir } from "../kit/temp-dir.ts";
 
 const NOBODY = 65_534;
 const PASSWORD = "mail-password";
@@ -122,7 +113,7 @@ async function answers(port: number): Promise<void> {
 
 /** `people` are the local parts of addresses at mail.test. */
 export async function startMailServers(people: readonly string[]): Promise<MailServers> {
-  const dir = mkdtempSync(join(tmpdir(), "hermes-mail-"));
+  const dir = tempDir("hermes-mail-");
   chmodSync(dir, 0o755);
   for (const name of ["run", "state", "mail", ...people.map((person) => `mail/${person}`)]) {
     mkdirSync(join(dir, name), { recursive: true });

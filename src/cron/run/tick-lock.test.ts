@@ -1,14 +1,14 @@
 // The tick lock of Hermes Agent v0.14, with real programs and kernel locks.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { takeTickLock } from "./tick-lock.ts";
 
 let dir: string;
 let path: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-tick-"));
+  dir = tempDir("hermes-tick-");
   path = join(dir, ".tick.lock");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,14 +1,14 @@
 // Pairing: codes, expiry, rates, lock-out.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { openPairing } from "./pairing.ts";
 
 let folder: string;
 let now: number;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pairing-"));
+  folder = tempDir("pairing-");
   now = Date.parse("2026-05-01T12:00:00Z");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
 // Two users of one home: neither sees or changes anything of the other.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { SessionStore } from "../../core/store/session.ts";
 import { openSessionStore } from "../../store/open.ts";
 import { ScopedStore } from "./scoped-store.ts";
@@ -11,7 +11,7 @@ import { ScopedStore } from "./scoped-store.ts";
 let folder: string;
 let store: SessionStore;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "scoped-"));
+  folder = tempDir("scoped-");
   store = await openSessionStore({ path: join(folder, "state.db") });
 });
 afterAll(async () => {

@@ -1,8 +1,8 @@
 // sessions.json: a new session is known at once, and on disk after it was awaited.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { Source } from "../../core/chat/platform.ts";
 import { SessionIndex } from "./session-index.ts";
 
@@ -13,7 +13,7 @@ const source = (chatId: string): Source => ({ platform: "telegram", chatId, chat
 const onDisk = () => Object.keys(JSON.parse(readFileSync(path(), "utf8")) as object);
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "session-index-"));
+  folder = tempDir("session-index-");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,9 +1,9 @@
 // The Discord platform against a local server: receiving, sending, reconnecting.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
 import type { PlatformConnection } from "../../core/chat/platform.ts";
 import { discordPlatform } from "./discord.ts";
@@ -30,7 +30,7 @@ async function connect(env: { [name: string]: string } = {}, section: { [key: st
 }
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-discord-"));
+  dir = tempDir("hermes-discord-");
   memory = new Map();
   discord = await startFakeDiscord();
   discord.addChannel({ id: CHANNEL, type: 0, guild_id: GUILD, name: "general" });

@@ -1,11 +1,11 @@
 // The e-mail platform against local IMAP and SMTP servers.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { type MailServers, mailServersMissing, startMailServers } from "../../../test/servers/mail-servers.ts";
 import type { PlatformConnection } from "../../core/chat/platform.ts";
 import { emailPlatform } from "./email.ts";
@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   afterAll(() => servers.close());
 
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), "hermes-email-"));
+    dir = tempDir("hermes-email-");
     memory = new Map();
   });
 

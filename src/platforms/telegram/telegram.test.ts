@@ -1,10 +1,10 @@
 // The Telegram platform against a local Bot API server: message selection, webhooks, lost messages.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Message } from "grammy/types";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../../../test/kit/free-port.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { FakeTelegram } from "../../../test/servers/fake-telegram.ts";
 import type { InboundEvent, PlatformConnection, PlatformContext } from "../../core/chat/platform.ts";
 import { isForBot } from "./inbound.ts";
@@ -191,7 +191,7 @@ describe("sending", () => {
       telegram.refuse = () => null;
       return [400, "Bad Request: message thread not found"];
     };
-    const path = join(mkdtempSync(join(tmpdir(), "hermes-telegram-")), "a.txt");
+    const path = join(tempDir("hermes-telegram-"), "a.txt");
     writeFileSync(path, "x");
     const file = { kind: "document" as const, path, name: "a.txt", idempotencyKey: "f" };
     expect(await connection.sendFile?.({ chatId: "-1008", threadId: "9" }, file, never)).toMatchObject({ ok: true });

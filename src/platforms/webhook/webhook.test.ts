@@ -1,12 +1,12 @@
 // Webhooks over real HTTP: authentication, the created events, and the responses to the sender.
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { PlatformConnection } from "../../core/chat/platform.ts";
 import { render } from "./template.ts";
 import { webhookPlatform } from "./webhook.ts";
@@ -34,7 +34,7 @@ async function connect(section: { [key: string]: unknown } = { routes }): Promis
 }
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-webhook-"));
+  dir = tempDir("hermes-webhook-");
   await connect();
 });
 

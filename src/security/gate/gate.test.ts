@@ -1,9 +1,9 @@
 // The gate as the user sees it: what needs approval, what is remembered, what is denied without asking.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { GateContext, Intent } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import { type ApprovalAnswer, type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
@@ -11,7 +11,7 @@ import { createPathGuard } from "../path-guard.ts";
 import { destructiveHint } from "./destructive-hint.ts";
 import { createGate, type GateOptions, type GatePolicy } from "./gate.ts";
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), "gate-")));
+const root = realpathSync(tempDir("gate-"));
 const userHome = join(root, "home");
 const hermesHome = join(userHome, ".hermes");
 const cwd = join(userHome, "project");

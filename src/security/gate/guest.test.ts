@@ -1,9 +1,9 @@
 // Commands of guests: the home is off limits, unclear commands need the owner's approval, simple ones run.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEFAULT_GATE_POLICY } from "../../../test/kit/gate-policy.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { Intent } from "../../core/gate.ts";
 import { type ApprovalRequest, absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
@@ -14,7 +14,7 @@ let userHome: string;
 let hermesHome: string;
 let work: string;
 beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "guest-")));
+  root = realpathSync(tempDir("guest-"));
   userHome = join(root, "ada");
   hermesHome = join(userHome, ".hermes");
   work = join(userHome, "work");

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { makeTar, makeTarGz, makeZip } from "../../../test/kit/archive-makers.ts";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { checkFiles } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 import { readTar, readTarGz } from "./tar.ts";
@@ -21,7 +21,7 @@ const unpackTar = async (bytes: Uint8Array) => checkFiles(await readTarGz(bytes)
 
 describe("archives made by system programs", () => {
   test("tar.gz with folders, long names and scripts", async () => {
-    const dir = mkdtempSync(join(tmpdir(), "hub-tar-"));
+    const dir = tempDir("hub-tar-");
     try {
       const long = `references/${"long-".repeat(17)}name.md`;
       mkdirSync(join(dir, "pack", "references"), { recursive: true });

@@ -1,9 +1,9 @@
 // The gateway's mailbox: one row per key, answers stored together with the end of their event, nothing lost in a crash.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { InboundEvent } from "../../core/chat/platform.ts";
 import type { Mailbox } from "../../core/store/mailbox.ts";
 import { openRuntimeDb } from "../runtime-db.ts";
@@ -37,7 +37,7 @@ const reopen = async (): Promise<void> => {
 };
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "mailbox-"));
+  folder = tempDir("mailbox-");
   mailbox = createMailbox(openRuntimeDb(join(folder, "runtime.db")));
 });
 

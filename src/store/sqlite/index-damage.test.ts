@@ -1,8 +1,8 @@
 // Damages the pages of the search tables in a copy of a real file and checks what a user would notice.
-import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, copyFileSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tempDir } from "../../../test/kit/temp-dir.ts";
 import { SqliteSessionStore } from "../sqlite-session-store.ts";
 import { openDatabase } from "./connection/driver.ts";
 
@@ -11,7 +11,7 @@ let healthy: string;
 const ROWS = 400;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-damage-"));
+  folder = tempDir("hermes-damage-");
   healthy = join(folder, "healthy.db");
   const store = await SqliteSessionStore.open({ path: healthy });
   await store.createSession({ id: "s", source: "cli" });

@@ -1,12 +1,12 @@
 // Which commands may output untrusted text; everyday local commands do not.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tempDir } from "../../../../test/kit/temp-dir.ts";
 import { analyseCommand, analyseProgram } from "../analyse.ts";
 import { loadShellParser, type ParseShell } from "../shell/shell-parser.ts";
 
-const userHome = realpathSync(mkdtempSync(join(tmpdir(), "outside-")));
+const userHome = realpathSync(tempDir("outside-"));
 const hermesHome = join(userHome, ".hermes");
 const workspace = join(userHome, "project");
 for (const folder of ["project/src", "project/sub", "Downloads", ".hermes"])

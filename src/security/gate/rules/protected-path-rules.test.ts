@@ -1,13 +1,13 @@
 // Commands that name protected paths: in any word, after expansion, `cd` and links. Nothing is run.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tempDir } from "../../../../test/kit/temp-dir.ts";
 import { analyseCommand, analyseProgram } from "../analyse.ts";
 import { worstLevel } from "../effects.ts";
 import { loadShellParser, type ParseShell } from "../shell/shell-parser.ts";
 
-const userHome = realpathSync(mkdtempSync(join(tmpdir(), "places-")));
+const userHome = realpathSync(tempDir("places-"));
 const hermesHome = join(userHome, ".hermes");
 const workspace = join(userHome, "project");
 for (const folder of [".ssh", ".aws", ".hermes/memories", ".hermes/logs", ".hermes/workspace", "project/src"])

@@ -1,10 +1,10 @@
 // The SQLite driver that this Node version uses, and the choice of the driver.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../../../test/kit/temp-dir.ts";
 import { isLocked, sqliteCode } from "../../../lib/sqlite-error.ts";
 import { consistent, type Database, immediate, openDatabase } from "./driver.ts";
 import { explainLoadError, isUsable, type SqliteModule, sqliteModule } from "./sqlite-module.ts";
@@ -14,7 +14,7 @@ let path: string;
 let db: Database;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-driver-"));
+  dir = tempDir("hermes-driver-");
   path = join(dir, "x.db");
   db = openDatabase(path);
   db.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v); CREATE TABLE c (t REFERENCES t(id))");

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { tempDir } from "../../../../test/kit/temp-dir.ts";
 import { type Database, immediate, openDatabase } from "../connection/driver.ts";
 import { createBaseSchema } from "../schema.ts";
 import { checkIndexHealth, ensureIndex, guardIndex } from "./health.ts";
@@ -12,7 +12,7 @@ let folder: string;
 let db: Database;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-index-"));
+  folder = tempDir("hermes-index-");
   db = openFresh(join(folder, "state.db"));
 });
 

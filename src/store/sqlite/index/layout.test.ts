@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { tempDir } from "../../../../test/kit/temp-dir.ts";
 import { createCjkIndex } from "../../runtime/cjk-index.ts";
 import { openRuntimeDb } from "../../runtime-db.ts";
 import { type Database, immediate, openDatabase } from "../connection/driver.ts";
@@ -19,7 +19,7 @@ let folder: string;
 const opened: Database[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-layout-"));
+  folder = tempDir("hermes-layout-");
 });
 
 afterEach(() => {

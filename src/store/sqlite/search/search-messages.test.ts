@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { tempDir } from "../../../../test/kit/temp-dir.ts";
 import type { SearchOptions } from "../../../core/store/session.ts";
 import { createCjkIndex } from "../../runtime/cjk-index.ts";
 import { openRuntimeDb } from "../../runtime-db.ts";
@@ -17,7 +17,7 @@ let side: SideIndex | undefined;
 let clock: number;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "hermes-search-"));
+  folder = tempDir("hermes-search-");
   db = openDatabase(join(folder, "state.db"));
   db.pragma("journal_mode = WAL");
   createBaseSchema(db);
