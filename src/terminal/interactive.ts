@@ -176,6 +176,8 @@ class Session {
     else if (answer.type === "choose") {
       const chosen = await this.#choose(answer.title, answer.choices);
       if (chosen) await retry(chosen);
+    } else if (answer.type === "terminal") {
+      terminal.err("This needs the full conversation screen.");
     } else {
       await this.#opened?.conversation.close();
       const sessionId = answer.type === "switch" ? answer.sessionId : (this.#opened?.conversation.sessionId ?? null);

@@ -6,6 +6,7 @@ import type { HandoffStore } from "../store/handoff.ts";
 import type { SessionStore } from "../store/session.ts";
 import type { UsageLedger } from "../store/usage.ts";
 import type { ChatCommandContext, GatewayRequest } from "./chat-command.ts";
+import type { TerminalRequest } from "./terminal-request.ts";
 
 export interface CommandContext {
   readonly store: SessionStore;
@@ -25,6 +26,28 @@ export interface CommandContext {
   readonly commands: readonly SlashCommand[];
 }
 
+/** One entry of a picker, or of the completion of an argument. */
+export interface Choice {
+  readonly label: string;
+  readonly value: string;
+  /** Second column: one short line. */
+  readonly description?: string | undefined;
+  /** Preview of the selected entry, several lines; a function is called when the entry is selected. */
+  readonly detail?: string | (() => Promise<string>) | undefined;
+  /** The entry that is in use; with `multiple` the entries that are on. */
+  readonly current?: boolean | undefined;
+}
+
+/** A key of the picker other than Enter. The command then runs with `args` of the selected entry. */
+export interface ChoiceAction {
+  /** One character; the picker shows it as Ctrl and this letter, as letters filter the list. */
+  readonly key: string;
+  readonly label: string;
+  /** Asked before the action runs, for what cannot be undone. */
+  readonly confirm?: ((choice: Choice) => string) | undefined;
+  args(value: string): string;
+}
+
 export type CommandAnswer =
   /** `columns`: spaces align the lines in columns, which needs a monospaced font. */
   | { readonly type: "text"; readonly text: string; readonly columns?: boolean | undefined }
@@ -36,21 +59,31 @@ export type CommandAnswer =
       /** The text is complete, as from a skill: references in it are not expanded. */
       readonly prepared?: { readonly untrusted: boolean };
     }
-  /** Switch to this session, or to a new one. */
-  | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string | undefined }
+  /** Switch to this session, or to a new one. `draft` is put into the terminal's composer. */
+  | {
+      readonly type: "switch";
+      readonly sessionId: string | null;
+      readonly title?: string | undefined;
+      readonly draft?: string | undefined;
+    }
   /** Use another model in the same session. */
   | { readonly type: "model"; readonly model: string; readonly provider?: string | undefined }
   /** Let the user pick; the same command then runs with the choice as its argument. */
   | {
       readonly type: "choose";
       readonly title: string;
-      readonly choices: readonly { readonly label: string; readonly value: string }[];
+      readonly choices: readonly Choice[];
+      /** Several entries may be chosen; the command runs with these arguments. */
+      readonly multiple?: { args(values: readonly string[]): string } | undefined;
+      readonly actions?: readonly ChoiceAction[] | undefined;
     }
+  /** Something that only the terminal can do. */
+  | { readonly type: "terminal"; readonly request: TerminalRequest }
   | { readonly type: "quit" };
 
 /** The answer of a command that runs in a chat without a conversation. */
 export type ChatCommandAnswer =
-  | Exclude<CommandAnswer, { type: "choose" }>
+  | Exclude<CommandAnswer, { type: "choose" | "terminal" }>
   | { readonly type: "gateway"; readonly request: GatewayRequest };
 
 export type CommandSurface = "terminal" | "chat";
@@ -67,6 +100,8 @@ export interface SlashCommand {
   /** Restricts the command to the owner in chats: always, or when the arguments match. Absent: no restriction. */
   readonly ownerOnly?: boolean | RegExp | undefined;
   run(args: string, context: CommandContext): Promise<CommandAnswer>;
+  /** Values for the last word of the arguments, for completion. Absent: the words of `args` that are separated by `|`. */
+  complete?(args: string, context: CommandContext): Promise<readonly Choice[]>;
   /** Replaces `run` in chats: for commands that need the chat and no conversation. May run while a turn runs. */
   runInChat?(args: string, chat: ChatCommandContext): Promise<ChatCommandAnswer>;
 }

@@ -176,6 +176,8 @@ export class ChatCommandRunner {
       });
       await gateway.index.moved(key, agent.opened.conversation.sessionId);
       if (answer.type === "choose") await this.#choose(row, command, answer);
+      else if (answer.type === "terminal")
+        await this.#chat.replies.reply(row, `/${command.name} works in the terminal only.`, "command");
       else await this.#answer(row, command.name, answer);
     } finally {
       // A command may have changed the log.
@@ -184,7 +186,11 @@ export class ChatCommandRunner {
     }
   }
 
-  async #answer(row: InboxRow, name: string, answer: Exclude<CommandAnswer, { type: "choose" }>): Promise<void> {
+  async #answer(
+    row: InboxRow,
+    name: string,
+    answer: Exclude<CommandAnswer, { type: "choose" | "terminal" }>,
+  ): Promise<void> {
     const { replies } = this.#chat;
     if (answer.type === "text") return replies.reply(row, formatForChat(answer), "command");
     if (answer.type === "quit") return replies.finish(row, "command");

@@ -18,7 +18,7 @@ export interface RequestContext {
 }
 
 /** Text, or a change of the chat's session. */
-type SessionAnswer = Exclude<CommandAnswer, { type: "choose" }>;
+type SessionAnswer = Exclude<CommandAnswer, { type: "choose" | "terminal" }>;
 
 type Decision = Extract<GatewayRequest, { kind: "decide" }>;
 
