@@ -21,6 +21,11 @@ function realFolder(path: string): string {
   }
 }
 
+/** False for subagents and jobs: they get no persona. */
+function isOwnConversation({ depth, jobId }: ConversationOptions): boolean {
+  return (depth ?? 0) === 0 && !jobId;
+}
+
 export function agentSettings(
   config: Config,
   options: ConversationOptions,
@@ -37,7 +42,14 @@ export function agentSettings(
     maxTurns: options.maxTurns ?? config.agent.max_turns,
     compaction: config.compression.enabled,
     verifyFileChanges: config.display.file_mutation_verifier,
-    reasoningEffort: reasoningEffort(config),
+    // Read at every model call: /reasoning and /personality change them during a conversation.
+    get reasoningEffort() {
+      return reasoningEffort(config);
+    },
+    get persona() {
+      return isOwnConversation(options) ? config.agent.system_prompt : "";
+    },
+    goals: { maxTurns: config.goals.max_turns, verdictTokens: config.auxiliary.goal_judge.max_tokens },
     userId: options.userId || undefined,
     jobId: options.jobId || undefined,
     titles: !options.jobId && options.parentSessionId === undefined,

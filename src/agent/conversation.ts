@@ -1,8 +1,15 @@
 // The conversation that every surface uses: runs one turn per input, emits events and stores every message.
-import type { CompactionReport, Conversation, ConversationOptions, SendOptions } from "../core/conversation.ts";
+import type {
+  CompactionReport,
+  Conversation,
+  ConversationOptions,
+  SendOptions,
+  UndoneExchange,
+} from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
-import type { ContentPart, Message, UserMessage } from "../core/message.ts";
+import type { Goals } from "../core/goal.ts";
+import { type ContentPart, contentText, type Message, type UserMessage } from "../core/message.ts";
 import { wellFormed } from "../core/model/well-formed.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -11,6 +18,8 @@ import { type ConversationState, createState } from "./conversation-state.ts";
 import { abandonedAnswer } from "./delegation/delegation-record.ts";
 import { EventQueue } from "./event-queue.ts";
 import { finishTurn } from "./finish-turn.ts";
+import { SessionGoals } from "./goals/session-goals.ts";
+import { lastExchangeStart } from "./last-exchange.ts";
 import { createSessionId, MessageLog, rootSession } from "./message-log.ts";
 import type { ConversationParts } from "./parts.ts";
 import { generateTitle, lastExchange, wantsTitle } from "./title.ts";
@@ -20,6 +29,7 @@ import { Turn, type TurnOutcome } from "./turn-state.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 const CLOSE_MS = 5_000;
+const DEFAULT_GOALS = { maxTurns: 20, verdictTokens: 4096 };
 /** The abort reason at the end of every turn; created once. */
 const TURN_OVER = new DOMException("The turn is over.", "AbortError");
 const LOST_RESULT = "[no result: the process ended before this call finished; it may have taken effect]";
@@ -44,16 +54,30 @@ function prepend(text: string, input: string | readonly ContentPart[]): string |
   return typeof input === "string" ? `${text}\n\n${input}` : [{ type: "text", text }, ...input];
 }
 
+function append(input: string | readonly ContentPart[], parts: readonly ContentPart[]) {
+  if (parts.length === 0) return input;
+  return [...(typeof input === "string" ? [{ type: "text" as const, text: input }] : input), ...parts];
+}
+
 export class AgentConversation implements Conversation {
   readonly #state: ConversationState;
   readonly #background = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #running: { readonly controller: AbortController; readonly work: Promise<void> } | undefined;
   #firstText = "";
+  #firstParts: readonly ContentPart[] = [];
   #closed = false;
+  readonly goal: Goals;
 
   constructor(parts: ConversationParts, log: MessageLog) {
     this.#state = createState(parts, log);
+    const { store, side, settings } = parts;
+    this.goal = new SessionGoals({
+      store,
+      side,
+      ...(settings.goals ?? DEFAULT_GOALS),
+      sessionId: () => log.sessionId,
+    });
   }
 
   get sessionId(): string {
@@ -81,9 +105,10 @@ export class AgentConversation implements Conversation {
     input: string | readonly ContentPart[],
     options: SendOptions = {},
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    const message = userMessage(prepend(this.#firstText, input));
+    const message = userMessage(append(prepend(this.#firstText, input), this.#firstParts));
     this.#mustBeFree();
     this.#firstText = "";
+    this.#firstParts = [];
     const controller = new AbortController();
     const { signal, release } = joinSignals([controller.signal, ...(options.signal ? [options.signal] : [])]);
     const events = new EventQueue<AgentEvent>();
@@ -207,6 +232,40 @@ export class AgentConversation implements Conversation {
     return compact(this.#state, { signal: this.#closing.signal, focus, emit: () => undefined });
   }
 
+  attachToNextInput(parts: readonly ContentPart[]): void {
+    this.#firstParts = [...this.#firstParts, ...parts];
+  }
+
+  async undo(): Promise<UndoneExchange | null> {
+    this.#mustBeFree();
+    const { log } = this.#state;
+    const from = lastExchangeStart(log.messages);
+    const message = log.messages[from];
+    if (message === undefined) return null;
+    const count = log.messages.length - from;
+    await log.undo(from);
+    this.#state.onUndo?.(log.conversationId, log.messages);
+    const parts = typeof message.content === "string" ? [] : (message.content ?? []);
+    return { text: contentText(message.content), parts: parts.filter((part) => part.type !== "text"), count };
+  }
+
+  async branch(title?: string): Promise<{ sessionId: string; title: string } | null> {
+    this.#mustBeFree();
+    const { log, store, settings } = this.#state;
+    if ((!log.opened && !log.resumed) || log.messages.length === 0) return null;
+    // A session that was resumed and has had no turn yet has ended: the branch gives the reason of its end.
+    if (!log.opened) await this.#openLog();
+    await log.created();
+    const sessionId = createSessionId(settings.source);
+    await log.branch({ sessionId, title: title || undefined });
+    return { sessionId, title: (await store.getSessionTitle(sessionId)) ?? "" };
+  }
+
+  setTitle(title: string): Promise<string> {
+    this.#state.titled = true;
+    return this.#state.log.setTitle(title);
+  }
+
   async saveTrajectory(dir: string, completed: boolean): Promise<string> {
     const { appendTrajectory, toConversations } = await import("./trajectory.ts");
     const { tools, provider } = this.#state;
@@ -227,7 +286,11 @@ export class AgentConversation implements Conversation {
     await untilAborted(Promise.all(this.#background), deadline);
     this.#closing.abort();
     try {
-      if (!log.opened) return;
+      // A resumed session without a turn ends too; one that had ended keeps its first reason.
+      if (!log.opened) {
+        if (options.reason !== undefined && log.resumed) await store.endSession(log.sessionId, options.reason);
+        return;
+      }
       await untilAborted(this.#notifyClosed(), deadline);
       if (options.reason !== undefined) await store.endSession(log.sessionId, options.reason);
     } finally {
@@ -249,12 +312,13 @@ export class AgentConversation implements Conversation {
 /** Opens a new conversation, or resumes a stored one at the tip of its compaction chain. */
 export async function openConversation(
   parts: ConversationParts,
-  options: Pick<ConversationOptions, "resume" | "sessionId" | "parentSessionId"> = {},
+  options: Pick<ConversationOptions, "resume" | "sessionId" | "parentSessionId" | "title"> = {},
 ): Promise<AgentConversation> {
   const { store, settings } = parts;
   if (options.resume === undefined) {
     const sessionId = options.sessionId ?? createSessionId(settings.source);
-    const origin = { sessionId, conversationId: sessionId, parentSessionId: options.parentSessionId };
+    const { parentSessionId, title } = options;
+    const origin = { sessionId, conversationId: sessionId, parentSessionId, title: title || undefined };
     return new AgentConversation(parts, new MessageLog(parts, origin));
   }
   const sessionId = await store.resolveResumeSessionId(await store.getCompressionTip(options.resume));

@@ -1,8 +1,9 @@
 // The stored messages of one conversation, and the only way to append to them.
+import { UserError } from "../core/failure.ts";
 import type { Message } from "../core/message.ts";
 import type { ToolSchema } from "../core/model/provider.ts";
 import { estimateMessageTokens, estimateSchemaTokens, estimateTextTokens } from "../core/model/tokens.ts";
-import type { NewMessage, SessionLog, SessionRow } from "../core/store/session.ts";
+import type { NewMessage, NewSession, SessionLog, SessionRow } from "../core/store/session.ts";
 import { newSessionId } from "../lib/ids.ts";
 import type { ConversationParts } from "./parts.ts";
 import { redactMessage } from "./redact-message.ts";
@@ -25,6 +26,8 @@ export interface LogOrigin {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly parentSessionId?: string | undefined;
+  /** The title of a new session; a title can also be set later. */
+  readonly title?: string | undefined;
   /** The stored row, when the session exists already. */
   readonly row?: SessionRow | undefined;
   readonly messages?: readonly Message[] | undefined;
@@ -53,6 +56,8 @@ export class MessageLog {
   #creating: Promise<unknown> | undefined;
   #system = "";
   #messages: Message[];
+  /** Set when the row is created. */
+  #title: string | undefined;
   #schemaTokens: number | undefined;
   /** The provider's count for the first `messages` messages. */
   #reported: { readonly tokens: number; readonly messages: number } | undefined;
@@ -62,6 +67,7 @@ export class MessageLog {
     this.#sessionId = origin.sessionId;
     this.conversationId = origin.conversationId;
     this.#parentSessionId = origin.parentSessionId;
+    this.#title = origin.title;
     this.#row = origin.row;
     this.#messages = [...(origin.messages ?? [])];
   }
@@ -98,7 +104,7 @@ export class MessageLog {
     const stored = this.#row?.system_prompt;
     const system = stored ?? (await this.#parts.systemPrompt());
     if (this.#row === undefined) {
-      this.#creating = store.createSession({
+      this.#creating = this.#create({
         id: this.#sessionId,
         source: settings.source,
         model: provider.identity.model,
@@ -119,6 +125,37 @@ export class MessageLog {
     this.#opened = true;
   }
 
+  async #create(session: NewSession): Promise<void> {
+    const { store } = this.#parts;
+    const created = store.createSession(session);
+    // Both are begun at once: a store that batches its writes needs one sync.
+    const titled = this.#title === undefined ? undefined : store.setSessionTitle(session.id, this.#title);
+    // Another session may have taken the title meanwhile; the session is worth more than its title.
+    titled?.catch(() => undefined);
+    await created;
+    await titled?.catch(() => undefined);
+  }
+
+  /** Sets the title now, or when the row is created. Returns it as stored. */
+  async setTitle(title: string): Promise<string> {
+    const { store } = this.#parts;
+    await this.created();
+    if (this.#opened || this.#row !== undefined) {
+      await store.setSessionTitle(this.#sessionId, title);
+      return (await store.getSessionTitle(this.#sessionId)) ?? "";
+    }
+    const other = await store.getSessionByTitle(title.trim());
+    if (other)
+      throw new UserError(`The title "${title}" belongs to session ${other.id} already.`, { hint: "Choose another." });
+    this.#title = title;
+    return title;
+  }
+
+  /** A title was given for the session that is not created yet. */
+  get plannedTitle(): string | undefined {
+    return this.#title;
+  }
+
   /** Resolves when the messages are on disk, with secrets masked; they are part of the log only then. */
   async append(messages: readonly Message[]): Promise<StoredMessage[]> {
     const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
@@ -134,6 +171,32 @@ export class MessageLog {
   /** Resolves when the session's row is on disk. */
   async created(): Promise<void> {
     await this.#creating;
+  }
+
+  /** Takes back the messages from this index on; the first one must be of the user. They stay in the store. */
+  async undo(from: number): Promise<void> {
+    await this.#parts.store.undoMessages(this.#sessionId, this.#messages.length - from);
+    this.#messages = this.#messages.slice(0, from);
+    this.#reported = undefined;
+  }
+
+  /** Ends this session as `branched` and copies it to a new one; this log must not be used afterwards. */
+  async branch(next: { readonly sessionId: string; readonly title: string | undefined }): Promise<void> {
+    const { store, provider, settings } = this.#parts;
+    await store.splitSession({
+      fromId: this.#sessionId,
+      reason: "branched",
+      session: {
+        id: next.sessionId,
+        source: settings.source,
+        model: provider.identity.model,
+        systemPrompt: this.#system || undefined,
+        modelConfig: { ...settings.modelConfig, _branched_from: this.#sessionId },
+        userId: settings.userId,
+      },
+      title: next.title,
+      messages: this.#messages,
+    });
   }
 
   /** Ends this session and continues in a new one, in one transaction. */

@@ -59,7 +59,7 @@ export function buildRequest(
 ): ModelRequest {
   const { log, settings } = turn.state;
   return {
-    system: log.system,
+    system: settings.persona ? `${log.system}\n\n${settings.persona}` : log.system,
     messages: requestMessages(turn, extra ?? turn.retryMessages),
     tools: tools ?? turn.state.tools.schemas,
     conversationId: log.conversationId,

@@ -4,7 +4,7 @@ import type { Gate } from "../core/gate.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Human } from "../core/human.ts";
 import type { Memory } from "../core/memory.ts";
-import type { JsonObject } from "../core/message.ts";
+import type { JsonObject, Message } from "../core/message.ts";
 import type { Provider, ReasoningEffort, SideModel } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { SessionIndex, SessionLog } from "../core/store/session.ts";
@@ -34,6 +34,10 @@ export interface AgentSettings {
   readonly verifyFileChanges?: boolean | undefined;
   /** Generate a title for the session. Default true. */
   readonly titles?: boolean | undefined;
+  /** `goals.max_turns` and `auxiliary.goal_judge.max_tokens`. Default 20 and 4096. */
+  readonly goals?: { readonly maxTurns: number; readonly verdictTokens: number } | undefined;
+  /** Text after the stored system prompt, never stored: `agent.system_prompt`. Read at every model call. */
+  readonly persona?: string | undefined;
   readonly guard?: Partial<GuardSettings> | undefined;
   /** Deadline of a tool that names none. Default ten minutes. */
   readonly toolTimeoutMs?: number | undefined;
@@ -64,6 +68,8 @@ export interface ConversationParts {
   readonly settings: AgentSettings;
   /** Called after a compaction removed text from the window: tools may have to return it again. */
   forgetReads?(conversationId: string): void;
+  /** Called after messages were taken back: tools restore their state from the rest. */
+  onUndo?(conversationId: string, messages: readonly Message[]): void;
   /** The text for a new session; called again only when compaction opens a continuation. */
   systemPrompt(): Promise<string>;
 }

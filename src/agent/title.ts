@@ -35,7 +35,7 @@ export async function generateTitle(
 ): Promise<void> {
   const { store, side, redactor, log } = state;
   // A new session has no title in its first turn.
-  const untitled = !log.resumed && state.turns === 1;
+  const untitled = !log.resumed && state.turns === 1 && log.plannedTitle === undefined;
   if (state.titled || (!untitled && (await store.getSessionTitle(log.sessionId)) !== null)) return;
   const clean = (text: string) => (redactor?.redact(text) ?? text).slice(0, EXCERPT);
   const prompt = `${TASK}\n\nUser: ${clean(exchange.user)}\n\nAssistant: ${clean(exchange.answer)}`;

@@ -9,6 +9,7 @@ import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import { absentHuman } from "../core/human.ts";
+import type { Message } from "../core/message.ts";
 import type { ModelLimits, SideModel } from "../core/model/provider.ts";
 import { estimateSchemaTokens } from "../core/model/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool/tool.ts";
@@ -166,6 +167,10 @@ async function openPrepared(
         spillDir: spillDir(services.home, "spill"),
       }),
       forgetReads: (id) => builtins.fileMemory.forgetPages(id),
+      onUndo: (id, messages) => {
+        builtins.fileMemory.forgetPages(id);
+        void restoreTodos(deps, id, messages);
+      },
       systemPrompt: () =>
         systemPromptFor(services, options, {
           toolbox,
@@ -175,7 +180,7 @@ async function openPrepared(
           parts: promptParts,
         }),
     },
-    options.resume ? { resume: options.resume } : { sessionId: options.sessionId },
+    options.resume ? { resume: options.resume } : { sessionId: options.sessionId, title: options.title },
   );
   opened.conversation = conversation;
   const preloadNotes = await restore(deps, options, conversation);
@@ -200,6 +205,11 @@ async function openPrepared(
   };
 }
 
+async function restoreTodos({ builtins }: ConversationDeps, id: string, messages: readonly Message[]): Promise<void> {
+  const { todosFromLog } = await import("../tools/todo.ts");
+  builtins.todos.set(id, todosFromLog(messages));
+}
+
 /** Restores the state of the tools from the stored messages, and loads the skills of the options. */
 async function restore(
   deps: ConversationDeps,
@@ -211,10 +221,7 @@ async function restore(
   // The window of a resumed session may hold less than this process has read for it.
   if (options.resume) builtins.fileMemory.forgetPages(id);
   if (options.checkpoints) builtins.checkpoints.enable(id);
-  if (messages.length > 0) {
-    const { todosFromLog } = await import("../tools/todo.ts");
-    builtins.todos.set(id, todosFromLog(messages));
-  }
+  if (messages.length > 0) await restoreTodos(deps, id, messages);
   try {
     const preload = await preloadFor(services.skills, options, conversation);
     conversation.prependToNextInput(preload.text);

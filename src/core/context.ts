@@ -2,6 +2,9 @@
 import type { JsonObject, Message } from "./message.ts";
 import type { ToolSchema } from "./model/provider.ts";
 
+/** The beginning of a summary: messages with a summary are recognised by it, not by the sentence after it. */
+export const SUMMARY_TAG = "[CONTEXT COMPACTION";
+
 export interface EngineUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;

@@ -1,5 +1,6 @@
 // A conversation as surfaces use it, and the options to open one.
 import type { AgentEvent } from "./event.ts";
+import type { Goals } from "./goal.ts";
 import type { Human } from "./human.ts";
 import type { JobOrigin } from "./job.ts";
 import type { ContentPart, Message } from "./message.ts";
@@ -27,6 +28,15 @@ export interface CompactionReport {
   readonly notice?: string | undefined;
 }
 
+/** An exchange that was taken back. */
+export interface UndoneExchange {
+  /** The text of the user's message, and its other parts: pictures. */
+  readonly text: string;
+  readonly parts: readonly ContentPart[];
+  /** Messages that were taken back. */
+  readonly count: number;
+}
+
 export interface Conversation {
   /** Changes when the conversation is compacted into a new session. */
   readonly sessionId: string;
@@ -46,6 +56,22 @@ export interface Conversation {
   interrupt(): boolean;
   /** Compacts now; `focus` names what the summary must keep in most detail. */
   compact(focus?: string): Promise<CompactionReport>;
+  /** The standing goal; the surface asks it after each turn whether to continue. */
+  readonly goal: Goals;
+  /**
+   * Takes back the last message of the user and everything after it. The messages stay in the store and in the search.
+   * Null when there is nothing to take back.
+   */
+  undo(): Promise<UndoneExchange | null>;
+  /** Parts that are added to the next input: pictures of a message that is sent again. */
+  attachToNextInput(parts: readonly ContentPart[]): void;
+  /**
+   * Ends the session as `branched` and copies its messages to a new one, which the caller resumes. The title is the given
+   * one, else the next of the session's title. Null when nothing is stored yet.
+   */
+  branch(title?: string): Promise<{ readonly sessionId: string; readonly title: string } | null>;
+  /** Returns the title as stored. Before the first message it is kept and set when the session is created. */
+  setTitle(title: string): Promise<string>;
   /** Appends the conversation as one ShareGPT line to a file in `dir`, by `completed`. Returns the file's path. */
   saveTrajectory(dir: string, completed: boolean): Promise<string>;
   /** Interrupts a running turn and waits for background work, with a deadline. `reason` ends the session's row. */
@@ -95,6 +121,8 @@ export interface ConversationOptions {
   readonly resume?: string | undefined;
   /** The id of a new session; generated when absent. */
   readonly sessionId?: string | undefined;
+  /** The title of a new session. */
+  readonly title?: string | undefined;
   /** The session that delegated to this one. */
   readonly parentSessionId?: string | undefined;
   /** Replaces the whole system prompt. */

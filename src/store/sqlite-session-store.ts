@@ -24,6 +24,7 @@ import { stats } from "./sqlite/stats.ts";
 import * as topics from "./sqlite/telegram-topics.ts";
 import * as titles from "./sqlite/titles.ts";
 import { updateTokenCounts } from "./sqlite/tokens.ts";
+import { undoMessages } from "./sqlite/undone.ts";
 import { removeTranscriptFiles } from "./transcript-files.ts";
 
 export interface SqliteStoreOptions extends Omit<ConnectionOptions, "notice" | "onIndexDamage"> {
@@ -151,7 +152,10 @@ export class SqliteSessionStore implements FullStore {
   clearMessages(sessionId: string) {
     return this.#connection.write((c) => messages.clearMessages(c, sessionId));
   }
-  async getMessages(sessionId: string, page?: { afterId?: number | undefined; limit?: number }) {
+  undoMessages(sessionId: string, count: number) {
+    return this.#connection.write((c) => undoMessages(c, sessionId, count));
+  }
+  async getMessages(sessionId: string, page?: Core.MessagePage) {
     return this.#connection.read((c) => messages.getMessages(c, sessionId, page));
   }
   async getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }) {

@@ -19,7 +19,7 @@ const METHODS = [
   ...(["resolveResumeSessionId", "ancestors", "descendants", "setSessionTitle", "getSessionTitle"] as const),
   ...(["getSessionByTitle", "resolveSessionByTitle", "getNextTitleInLineage", "listSessions"] as const),
   ...(["searchSessions", "sessionCount", "appendMessage", "appendMessages", "replaceMessages"] as const),
-  ...(["clearMessages", "getMessages", "getConversation", "messageCount", "searchMessages"] as const),
+  ...(["clearMessages", "undoMessages", "getMessages", "getConversation", "messageCount", "searchMessages"] as const),
   ...(["exportSession", "importSession", "deleteSession", "pruneSessions", "pruneEmptyGhostSessions"] as const),
   ...(["finalizeOrphanedCompressionSessions", "getMeta", "setMeta", "vacuum", "maybeAutoPruneAndVacuum"] as const),
   ...(["stats", "health", "repair", "setIndexLayout", "applyTelegramTopicMigration"] as const),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { App } from "../app/app.ts";
 import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/chat/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
+import type { AgentEvent } from "../core/event.ts";
 import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -33,6 +34,12 @@ export interface InteractiveOptions {
   options(human: Human): Promise<ConversationOptions>;
 }
 
+/** Why the session ends when another one opens; undefined when the same session continues with another model. */
+function switchReason(answer: Extract<CommandAnswer, { type: "switch" | "model" }>): string | undefined {
+  if (answer.type === "model") return undefined;
+  return answer.sessionId === null ? "new_session" : "resumed_other";
+}
+
 class Session {
   readonly #terminal: Terminal;
   readonly #app: App;
@@ -47,6 +54,8 @@ class Session {
   #printer: EventPrinter | undefined;
   /** Messages about background processes for the agent, sent when it is idle. */
   readonly #processMessages: string[] = [];
+  /** The message that continues toward the goal, sent when nothing else waits. */
+  #goalStep: string | undefined;
   #waiting: AbortController | undefined;
   #leaving = false;
   #yolo = false;
@@ -116,6 +125,7 @@ class Session {
       toolProgress: this.#verbose ? "verbose" : String(display.tool_progress),
     });
     const controller = new AbortController();
+    let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     this.#running = controller;
     this.#printer = printer;
     try {
@@ -127,13 +137,27 @@ class Session {
       const options = { signal: controller.signal, tainted: input.untrusted };
       for await (const event of opened.conversation.send(withPastes(input.text, line.pastes), options)) {
         printer.show(event);
-        if (event.type === "ended" && event.undelivered) this.#pending.unshift(plainLine(event.undelivered));
+        if (event.type !== "ended") continue;
+        if (event.undelivered) this.#pending.unshift(plainLine(event.undelivered));
+        ended = event;
       }
+      if (ended) await this.#continueGoal(opened, ended, controller.signal);
     } finally {
       this.#running = undefined;
       this.#printer = undefined;
     }
     if (display.bell_on_complete) this.#terminal.raw("\u0007");
+  }
+
+  /** Text that the user typed meanwhile is sent first. */
+  async #continueGoal(
+    { conversation }: OpenedConversation,
+    ended: Extract<AgentEvent, { type: "ended" }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const step = await conversation.goal.afterTurn(ended, signal);
+    if (step.notice) this.#terminal.err(this.#terminal.style("dim", `  ${this.#terminal.forErr(step.notice)}`));
+    if (step.send !== undefined) this.#goalStep = step.send;
   }
 
   /** Handles text typed during a turn: interrupts, steers or queues, as configured, and acknowledges it. */
@@ -179,7 +203,7 @@ class Session {
     } else if (answer.type === "terminal") {
       terminal.err("This needs the full conversation screen.");
     } else {
-      await this.#opened?.conversation.close();
+      await this.#opened?.conversation.close({ reason: switchReason(answer) });
       const sessionId = answer.type === "switch" ? answer.sessionId : (this.#opened?.conversation.sessionId ?? null);
       const known = sessionId && (await this.#app.store.getSession(sessionId)) ? sessionId : undefined;
       const { resume: _, ...changes } = this.#changes;
@@ -189,7 +213,7 @@ class Session {
           ? { model: answer.model, ...(answer.provider ? { provider: answer.provider } : {}) }
           : {}),
       };
-      Object.assign(this.#changes, { resume: known });
+      Object.assign(this.#changes, { resume: known, title: answer.type === "switch" ? answer.title : undefined });
       this.#opened = undefined;
       const opened = await this.#open();
       if (answer.type === "switch" && answer.sessionId === null) await this.#notifyReset(opened.conversation.sessionId);
@@ -283,12 +307,17 @@ class Session {
   }
 
   /** The next input: user messages first, then messages about processes; null at the end of input. */
-  async #next(): Promise<{ line: TypedLine } | { news: string } | null> {
+  async #next(): Promise<{ line: TypedLine } | { news: string } | { goal: string } | null> {
     for (;;) {
       const queued = this.#pending.shift();
       if (queued !== undefined) return { line: queued };
       const news = this.#processMessages.shift();
       if (news !== undefined) return { news };
+      const goalStep = this.#goalStep;
+      this.#goalStep = undefined;
+      // The goal may have been paused or cleared since.
+      if (goalStep !== undefined && (await this.#opened?.conversation.goal.get())?.status === "active")
+        return { goal: goalStep };
       const waiting = new AbortController();
       this.#waiting = waiting;
       const line = await this.#reader.line(this.#terminal.style("cyan", "❯ "), waiting.signal);
@@ -312,6 +341,10 @@ class Session {
         await this.#turn(plainLine(next.news), { untrusted: true });
         continue;
       }
+      if ("goal" in next) {
+        await this.#turn(plainLine(next.goal), { untrusted: false });
+        continue;
+      }
       const { line } = next;
       if (line.text.trim() === "") continue;
       await this.#reader.remember(line.text);
@@ -319,7 +352,7 @@ class Session {
     }
     unsubscribe();
     this.#reader.close();
-    await this.#opened?.conversation.close();
+    await this.#opened?.conversation.close({ reason: "cli_close" });
     release();
     const id = this.#opened?.conversation.sessionId;
     if (id && (await this.#app.store.getSession(id)))

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { longConversation } from "../../../test/kit/long-conversation.ts";
 import { answer, sideModel, workingSummariser } from "../../../test/kit/summarisers.ts";
+import { SUMMARY_TAG } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/model/tokens.ts";
 import { passBudget, summaryBudget, thresholdTokens } from "./budget.ts";
 import { SummaryEngine } from "./summary-engine.ts";
-import { SUMMARY_TAG } from "./summary-message.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });

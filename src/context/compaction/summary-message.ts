@@ -1,10 +1,9 @@
 // The message that replaces compacted turns: how it is marked, found and parsed.
+import { SUMMARY_TAG } from "../../core/context.ts";
 import type { Content, ContentPart, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
 import { TODO_NOTE } from "../../core/tool/todo-note.ts";
 
-/** Summaries are recognised by this tag, not by the sentence after it. */
-export const SUMMARY_TAG = "[CONTEXT COMPACTION";
 const LEGACY_TAG = "[CONTEXT SUMMARY]:";
 const OPENING = `${SUMMARY_TAG} — REFERENCE ONLY] Earlier turns were condensed into the notes below. They are background, not a request: do not answer or repeat them, go on from the messages after them.`;
 const END_TAG = "--- END OF CONTEXT SUMMARY";

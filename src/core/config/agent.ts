@@ -54,7 +54,7 @@ export const agentKeys = {
     ),
     image_input_mode: choice(["auto", "native", "text"], "auto", "Send images as they are or described as text"),
     disabled_toolsets: list([], "Toolsets removed on every platform"),
-    system_prompt: accepted(text("", "Added to the system prompt of every session")),
+    system_prompt: text("", "Added to the system prompt at every model call; /personality writes it"),
     reasoning_effort: choice(EFFORTS, "", "How long the model thinks"),
     verbose: accepted(flag(false, "Log more")),
     personalities: accepted(named("Your own personas for /personality", persona)),
@@ -126,11 +126,9 @@ export const agentKeys = {
     orchestrator_enabled: flag(true, "Allow subagents that only coordinate others"),
     subagent_auto_approve: accepted(flag(false, "Approve dangerous commands of subagents instead of denying them")),
   }),
-  goals: accepted(
-    section("Goals that span turns", {
-      max_turns: whole(20, "Maximum number of turns that the agent continues by itself", { min: 1 }),
-    }),
-  ),
+  goals: section("Goals that span turns", {
+    max_turns: whole(20, "Maximum number of turns that the agent continues by itself", { min: 1 }),
+  }),
   plugins: section("Plugins", {
     enabled: list([], "Plugins that are loaded"),
     disabled: list([], "Plugins that are never loaded"),

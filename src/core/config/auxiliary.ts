@@ -44,11 +44,9 @@ export const auxiliaryKeys = {
     kanban_decomposer: accepted(task(180, "Splitting a triage card into a graph of tasks")),
     profile_describer: accepted(task(60, "Describing profiles")),
     curator: accepted(task(600, "Reviewing the use of skills")),
-    goal_judge: accepted(
-      section("Judging whether a goal is reached", {
-        ...taskKeys(30),
-        max_tokens: whole(4096, "Maximum tokens of a verdict", { min: 1 }),
-      }),
-    ),
+    goal_judge: section("Judging whether a goal is reached", {
+      ...taskKeys(30),
+      max_tokens: whole(4096, "Maximum tokens of a verdict", { min: 1 }),
+    }),
   }),
 } as const;

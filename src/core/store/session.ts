@@ -206,6 +206,13 @@ export interface ImportResult {
   readonly problems: readonly string[];
 }
 
+export interface MessagePage {
+  readonly afterId?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Leaves out messages that were taken back. */
+  readonly withoutUndone?: boolean | undefined;
+}
+
 /** Appends to sessions and reads them back. A resolved write is on disk. */
 export interface SessionLog {
   /** An existing row is left as it is. */
@@ -217,11 +224,12 @@ export interface SessionLog {
   getSession(id: string): Promise<SessionRow | null>;
   updateTokenCounts(id: string, update: TokenUpdate): Promise<void>;
   /**
-   * Ends `fromId` with reason `compression` and opens its continuation with `messages`, in one transaction. Goals and
-   * other state stored under the old id are moved to the new one.
+   * Ends `fromId` and opens the next session with `messages`, in one transaction. After a compaction (the default) the
+   * goal moves to the new session; a branch starts without one.
    */
   splitSession(split: {
     fromId: string;
+    reason?: "compression" | "branched" | undefined;
     session: NewSession;
     title?: string | undefined;
     messages: readonly Message[];
@@ -229,7 +237,13 @@ export interface SessionLog {
   appendMessage(sessionId: string, message: NewMessage): Promise<number>;
   /** All or nothing; ids in order. */
   appendMessages(sessionId: string, messages: readonly NewMessage[]): Promise<number[]>;
-  getMessages(sessionId: string, page?: { afterId?: number | undefined; limit?: number }): Promise<MessageRow[]>;
+  getMessages(sessionId: string, page?: MessagePage): Promise<MessageRow[]>;
+  /**
+   * Takes back the last `count` messages, which must begin with one of the user: they stay stored and searchable, and
+   * `getConversation` leaves them out.
+   */
+  undoMessages(sessionId: string, count: number): Promise<void>;
+  /** Without messages that were taken back. */
   getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }): Promise<Message[]>;
   messageCount(sessionId?: string): Promise<number>;
   getMeta(key: string): Promise<string | null>;

@@ -64,6 +64,7 @@ const DECISIONS: { readonly [name in keyof SessionStore]: "own sessions" | "deni
   splitSession: "denied",
   appendMessage: "denied",
   appendMessages: "denied",
+  undoMessages: "denied",
   getNextTitleInLineage: "denied",
   sessionCount: "denied",
   exportAll: "denied",

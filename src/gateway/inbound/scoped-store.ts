@@ -137,6 +137,7 @@ export class ScopedStore implements SessionStore {
   readonly splitSession = deny;
   readonly appendMessage = deny;
   readonly appendMessages = deny;
+  readonly undoMessages = deny;
 
   // The store as a whole
 

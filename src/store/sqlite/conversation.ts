@@ -6,6 +6,7 @@ import { decodeContent, decodeJson, decodeToolCalls } from "./encoding.ts";
 import { ancestors } from "./lineage.ts";
 import type { StoredMessage } from "./messages.ts";
 import { SPACE, trim } from "./text.ts";
+import { withoutUndone } from "./undone.ts";
 
 const S = `[${SPACE}]*`;
 const MEMORY_BLOCK = new RegExp(`<${S}memory-context${S}>[^]*?</${S}memory-context${S}>`, "gi");
@@ -74,11 +75,11 @@ const REPLAYED = `role, content, tool_call_id, tool_calls, tool_name, finish_rea
 type ReplayedRow = Omit<StoredMessage, "id" | "session_id" | "timestamp" | "token_count">;
 
 function readChain(context: StoreContext, ids: readonly string[]): ReplayedRow[] {
+  const { condition, params } = withoutUndone(context, ids);
+  const where = `session_id ${ids.length === 1 ? "= ?" : `IN (${marks(ids)})`}${condition}`;
   return context.db
-    .prepare<ReplayedRow>(
-      `SELECT ${REPLAYED} FROM messages WHERE session_id ${ids.length === 1 ? "= ?" : `IN (${marks(ids)})`} ORDER BY id`,
-    )
-    .all(...ids);
+    .prepare<ReplayedRow>(`SELECT ${REPLAYED} FROM messages WHERE ${where} ORDER BY id`)
+    .all(...ids, ...params);
 }
 
 export function getConversation(

@@ -16,6 +16,8 @@ export function deleteSessions(context: StoreContext, ids: readonly string[]): n
     db.prepare(`DELETE FROM messages WHERE session_id IN (${list})`).run(...part);
     // Tables from before the cascade was declared would otherwise refuse the delete.
     if (topics) db.prepare(`DELETE FROM telegram_dm_topic_bindings WHERE session_id IN (${list})`).run(...part);
+    const keys = part.flatMap((id) => [`undone:${id}`, `goal:${id}`]);
+    db.prepare(`DELETE FROM state_meta WHERE key IN (${marks(keys)})`).run(...keys);
     deleted += db.prepare(`DELETE FROM sessions WHERE id IN (${list})`).run(...part).changes;
   }
   return deleted;

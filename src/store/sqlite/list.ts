@@ -17,9 +17,11 @@ const LAST_ACTIVE = `COALESCE((SELECT MAX(m.timestamp) FROM messages m WHERE m.s
 const SUMMARY = `${SUMMARY_COLUMNS.map((name) => `s.${name}`).join(", ")},
   (SELECT substr(replace(replace(m.content, char(10), ' '), char(13), ' '), 1, 63) ${FIRST_USER}) AS preview`;
 
+/** A branch stays in the list when the session that it came from is resumed, which clears its end. */
 const VISIBLE = `(s.parent_session_id IS NULL OR EXISTS (
   SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id
-    AND p.end_reason = 'branched' AND s.started_at >= p.ended_at))`;
+    AND p.end_reason = 'branched' AND s.started_at >= p.ended_at)
+  OR s.model_config LIKE '%"_branched_from"%')`;
 
 type RawSummary = Omit<SessionSummary, "preview"> & { preview: SqlValue };
 

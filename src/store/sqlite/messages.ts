@@ -1,11 +1,12 @@
 // Message rows: append, replace, clear, read.
 import { UserError } from "../../core/failure.ts";
-import type { MessageRow, NewMessage } from "../../core/store/session.ts";
+import type { MessagePage, MessageRow, NewMessage } from "../../core/store/session.ts";
 import { sqliteCode } from "../../lib/sqlite-error.ts";
 import type { SqlValue } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";
 import { countToolCalls, decodeContent, decodeToolCalls, encodeContent, encodeJson } from "./encoding.ts";
 import { TABLES } from "./schema.ts";
+import { withoutUndone } from "./undone.ts";
 
 export const MESSAGE_COLUMNS: readonly string[] =
   TABLES.find((table) => table.name === "messages")?.columns.map((column) => column.name) ?? [];
@@ -17,6 +18,8 @@ const INSERT = `INSERT INTO messages
 
 const COUNT = `UPDATE sessions SET message_count = COALESCE(message_count, 0) + ?,
   tool_call_count = COALESCE(tool_call_count, 0) + ? WHERE id = ?`;
+
+const NOTHING_UNDONE = { condition: "", params: [] };
 
 export interface StoredMessage extends Omit<MessageRow, "content" | "tool_calls"> {
   readonly content: SqlValue;
@@ -98,22 +101,19 @@ export function clearMessages({ db }: StoreContext, sessionId: string): void {
 }
 
 // `+id` keeps the query on the session's index; a range over ids would read rows of other sessions.
-const SELECT_PAGE = `SELECT ${MESSAGE_COLUMNS.join(", ")} FROM messages
-  WHERE session_id = ? AND +id > ? ORDER BY id LIMIT ?`;
+const selectPage = (condition: string) => `SELECT ${MESSAGE_COLUMNS.join(", ")} FROM messages
+  WHERE session_id = ? AND +id > ?${condition} ORDER BY id LIMIT ?`;
+const SELECT_PAGE = selectPage("");
 
-export function storedMessages(
-  { db }: StoreContext,
-  sessionId: string,
-  page: { afterId?: number | undefined; limit?: number } = {},
-): StoredMessage[] {
-  return db.prepare<StoredMessage>(SELECT_PAGE).all(sessionId, page.afterId ?? -1, page.limit ?? -1);
+export function storedMessages(context: StoreContext, sessionId: string, page: MessagePage = {}): StoredMessage[] {
+  const { db } = context;
+  const { afterId = -1, limit = -1 } = page;
+  const { condition, params } = page.withoutUndone ? withoutUndone(context, [sessionId]) : NOTHING_UNDONE;
+  const select = condition === "" ? SELECT_PAGE : selectPage(condition);
+  return db.prepare<StoredMessage>(select).all(sessionId, afterId, ...params, limit);
 }
 
-export function getMessages(
-  context: StoreContext,
-  sessionId: string,
-  page: { afterId?: number | undefined; limit?: number } = {},
-): MessageRow[] {
+export function getMessages(context: StoreContext, sessionId: string, page: MessagePage = {}): MessageRow[] {
   return storedMessages(context, sessionId, page).map((row) => ({
     ...row,
     content: decodeContent(row.content, context.notice),

@@ -1,4 +1,4 @@
-// The compression split: the old session ends and its continuation begins, in one transaction.
+// Compaction and branching: the old session ends and the next one begins with its messages, in one transaction.
 import { UserError } from "../../core/failure.ts";
 import type { NewMessage, NewSession } from "../../core/store/session.ts";
 import type { StoreContext } from "./context.ts";
@@ -8,6 +8,8 @@ import { getNextTitleInLineage, setSessionTitle } from "./titles.ts";
 
 export interface Split {
   readonly fromId: string;
+  /** Default: `compression`. */
+  readonly reason?: "compression" | "branched" | undefined;
   readonly session: NewSession;
   readonly title?: string | undefined;
   readonly messages: readonly NewMessage[];
@@ -27,11 +29,14 @@ export function splitSession(context: StoreContext, split: Split): number[] {
       hint: "Use a new session id.",
     });
   }
-  endSession(context, fromId, "compression");
+  const { reason = "compression" } = split;
+  endSession(context, fromId, reason);
   createSession(context, { ...session, parentSessionId: fromId });
-  const title = split.title ?? (old.title === null ? null : getNextTitleInLineage(context, old.title));
+  // A branch always has a title: the list shows it beside the session that it came from.
+  const base = old.title ?? (reason === "branched" ? "branch" : null);
+  const title = split.title ?? (base === null ? null : getNextTitleInLineage(context, base));
   if (title !== null) setSessionTitle(context, session.id, title);
-  moveGoal(context, fromId, session.id);
+  if (reason === "compression") moveGoal(context, fromId, session.id);
   return appendMessages(context, session.id, messages);
 }
 
