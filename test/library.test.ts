@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type AgentEvent, createHermes, type Hermes, type Human } from "../src/index.ts";
+import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -97,4 +98,41 @@ it("manages scheduled jobs, runs them, and reports their results", async () => {
   expect((await jobs.history({ jobId: job.id })).map(({ trigger }) => trigger)).toEqual(["schedule", "manual"]);
   await jobs.remove(job.id);
   expect(await jobs.list()).toEqual([]);
+});
+
+it("stores the model settings and the estimated tokens of each message, and ends the session", async () => {
+  llm.enqueue(text("Done."));
+  const { sessionId } = await hermes.ask("Say done.");
+  const row = await hermes.sessions.getSession(sessionId);
+  expect(row).toMatchObject({ end_reason: "library_close", ended_at: expect.any(Number) });
+  expect(JSON.parse(row?.model_config ?? "")).toMatchObject({ max_iterations: 90, max_tokens: null });
+  const stored = await hermes.sessions.getMessages(sessionId);
+  expect(stored.map((message) => (message.token_count ?? 0) > 0)).toEqual([true, true]);
+  expect(await hermes.sessions.pruneSessions({ olderThanDays: 0 })).toBe(1);
+});
+
+it("says in the row that a session ran out of model calls", async () => {
+  llm.enqueue(calls([{ name: "todo", args: {} }]), text("Stopped."));
+  const { sessionId } = await hermes.ask("Plan.", { maxTurns: 1 });
+  expect((await hermes.sessions.getSession(sessionId))?.end_reason).toBe("max_iterations");
+});
+
+it("keeps its sessions in the given database, and prunes old ones of that database on its own", async () => {
+  const database = join(home, "elsewhere", "talks.db");
+  const options = { home, env: { PATH: process.env.PATH, HOME: home }, cwd: home, database };
+  const model = { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 };
+  llm.enqueue(text("Here."), text("Here again."));
+  const first = await createHermes({ ...options, config: { model } });
+  const { sessionId } = await first.ask("Where?");
+  expect(await hermes.sessions.getSession(sessionId)).toBeNull();
+  await first.close();
+
+  const db = openDatabase(database);
+  db.exec("UPDATE sessions SET started_at = started_at - 200 * 86400, ended_at = ended_at - 200 * 86400");
+  db.close();
+  const second = await createHermes({ ...options, config: { model, sessions: { auto_prune: true } } });
+  await second.close();
+  const third = await createHermes({ ...options, config: { model } });
+  expect(await third.sessions.getSession(sessionId)).toBeNull();
+  await third.close();
 });

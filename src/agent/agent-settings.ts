@@ -2,7 +2,9 @@
 import { realpathSync } from "node:fs";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
+import type { JsonObject } from "../core/message.ts";
 import type { ReasoningEffort } from "../core/model/provider.ts";
+import { withTenant } from "../core/store/tenant.ts";
 import type { AgentSettings } from "./parts.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
@@ -24,6 +26,17 @@ function realFolder(path: string): string {
 /** False for subagents and jobs: they get no persona. */
 function isOwnConversation({ depth, jobId }: ConversationOptions): boolean {
   return (depth ?? 0) === 0 && !jobId;
+}
+
+/** What `sessions.model_config` holds: the keys of v0.14, the provider, and the tenant where a platform names the user. */
+function modelConfig(config: Config, options: ConversationOptions): JsonObject {
+  const effort = reasoningEffort(config);
+  const stored: JsonObject = {
+    max_iterations: options.maxTurns ?? config.agent.max_turns,
+    reasoning_config: effort === undefined ? null : { enabled: effort !== "none", effort },
+    max_tokens: options.maxOutputTokens ?? null,
+  };
+  return options.platformUserId ? withTenant(stored, options.userId || null) : stored;
 }
 
 export function agentSettings(
@@ -50,9 +63,12 @@ export function agentSettings(
       return isOwnConversation(options) ? config.agent.system_prompt : "";
     },
     goals: { maxTurns: config.goals.max_turns, verdictTokens: config.auxiliary.goal_judge.max_tokens },
-    userId: options.userId || undefined,
+    maxOutputTokens: options.maxOutputTokens,
+    temperature: options.temperature,
+    userId: options.platformUserId || options.userId || undefined,
+    modelConfig: modelConfig(config, options),
     jobId: options.jobId || undefined,
-    titles: !options.jobId && options.parentSessionId === undefined,
+    titles: options.titles ?? (!options.jobId && options.parentSessionId === undefined),
     depth: options.depth,
     denyTool: options.denyTool,
     guard: {

@@ -159,13 +159,19 @@ export class MessageLog {
   /** Resolves when the messages are on disk, with secrets masked; they are part of the log only then. */
   async append(messages: readonly Message[]): Promise<StoredMessage[]> {
     const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
-    const appended = this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
+    const appended = this.#parts.store.appendMessages(this.#sessionId, this.#withTokens(clean));
     // When the session could not be created, `created` rejects with the cause; this rejection only follows from it.
     appended.catch(() => undefined);
     await this.created();
     const ids = await appended;
     this.#messages.push(...clean);
     return clean.map((message, index) => ({ id: ids[index] ?? 0, message }));
+  }
+
+  /** The messages as rows, with their estimated tokens. */
+  #withTokens(messages: readonly Message[]): readonly NewMessage[] {
+    const rows = messages.map((message) => ({ ...message, token_count: this.#countTokens(message) }));
+    return rows as unknown as readonly NewMessage[];
   }
 
   /** Resolves when the session's row is on disk. */
@@ -214,7 +220,7 @@ export class MessageLog {
         userId: settings.userId,
       },
       title: next.title,
-      messages: next.messages,
+      messages: this.#withTokens(next.messages),
     });
     this.#sessionId = next.sessionId;
     this.#system = next.system;

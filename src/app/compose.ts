@@ -14,17 +14,20 @@ import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
 import { LazySkills } from "../skills/lazy-skills.ts";
 import type { FullStore } from "../store/full-store.ts";
+import { startSessionCleanup } from "../store/session-cleanup.ts";
 import type { App } from "./app.ts";
 import type { ConversationDeps } from "./builtins.ts";
 import { registerBuiltins } from "./builtins.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
-import { ledgerByConversation, openHomeStore, openLedger } from "./open-store.ts";
+import { ledgerByConversation, openHomeStore, openLedger, sessionsDir } from "./open-store.ts";
 import type { JobAccess, Services } from "./services.ts";
 
 export interface OpenAppOptions {
   /** `worker` for long-running processes. */
   readonly host?: "in-process" | "worker" | undefined;
+  /** The session database, when it is not `state.db` of the home. */
+  readonly database?: string | undefined;
   readonly ignoreUserConfig?: boolean | undefined;
   /** Configuration for this run only, above every other layer. */
   readonly overrides?: { readonly [key: string]: unknown } | undefined;
@@ -147,7 +150,12 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   const notice = (text: string) => options.onNotice?.(text);
   const { config, warnings } = await openSettings(home).load(options.overrides);
   const [store, { ledger, close: closeLedger }] = await Promise.all([
-    openHomeStore(home, { host: options.host, indexLayout: config.sessions.index, onNotice: notice }),
+    openHomeStore(home, {
+      host: options.host,
+      database: options.database,
+      indexLayout: config.sessions.index,
+      onNotice: notice,
+    }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
   const { hooks, plugins } = await openExtensions(home, config, {
@@ -181,6 +189,11 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   const registry = new Registry();
   const builtins = registerBuiltins(registry, services);
   const spills = startSpillSweeper(home, config.tool_output);
+  const cleanup = startSessionCleanup(store, {
+    sessions: config.sessions,
+    sessionsDir: sessionsDir(home),
+    now: options.host === "worker",
+  });
   const lazily = lazyServices({ services, registry, builtins });
   const controls = runtimeControls(services, registry);
   const cron = lazy(async () => (await import("./open-cron.ts")).openCron({ ...lazily, ...controls }, services));
@@ -208,6 +221,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       () => plugins?.close(),
       () => builtins.checkpoints.close(),
       () => models.close(),
+      () => cleanup.close(),
       () => store.close(),
       closeLedger,
     ]),

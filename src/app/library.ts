@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
+import { endReason } from "../core/store/end-reason.ts";
 import type { SessionStore } from "../core/store/session.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
@@ -16,6 +17,8 @@ export interface HermesOptions {
   /** Settings that override config.yaml for this program: `{ model: { default: "…" } }`. */
   readonly config?: { readonly [key: string]: unknown };
   readonly cwd?: string | undefined;
+  /** The session database to use instead of `state.db` of the home; created with its folder when missing. */
+  readonly database?: string | undefined;
   /** Receives notices, for example about degraded storage or an unreadable key file. */
   onNotice?(text: string): void;
 }
@@ -58,12 +61,18 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
   };
   const app = await openApp(home, {
     host: "worker",
+    database: options.database ? resolve(options.cwd ?? process.cwd(), options.database) : undefined,
     ...(options.config ? { overrides: options.config } : {}),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
   const conversation: Hermes["conversation"] = async (request = {}) => {
     const about = await app.openConversation({ source: "library", ...request });
-    return Object.assign(about.conversation, { about });
+    const close = about.conversation.close.bind(about.conversation);
+    return Object.assign(about.conversation, {
+      about,
+      close: (closing: Parameters<Conversation["close"]>[0] = {}) =>
+        close({ reason: closing.reason ?? endReason("library_close") }),
+    });
   };
   return {
     home: join(path),
@@ -75,8 +84,8 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
       const talk = await conversation(request);
       const events: AgentEvent[] = [];
       for await (const event of talk.send(text, { signal: new AbortController().signal })) events.push(event);
-      await talk.close();
       const ended = events.at(-1);
+      await talk.close({ reason: endReason("library_close", ended?.type === "ended" ? ended.end : undefined) });
       return { text: ended?.type === "ended" ? ended.text : "", sessionId: talk.sessionId, events };
     },
     close: () => app.close(),

@@ -57,7 +57,7 @@ export async function openMemory(
       agentContext: "primary",
       agentIdentity: services.home.profile,
       agentWorkspace: "hermes",
-      userId: options.userId || undefined,
+      userId: options.platformUserId || options.userId || undefined,
     },
     hooks: services.hooks,
     onWarning: (text) => services.notice(text),

@@ -73,6 +73,8 @@ export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & Se
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
   readonly host?: "in-process" | "worker" | undefined;
+  /** A database elsewhere instead of the home's `state.db`. */
+  readonly database?: string | undefined;
   /** `sessions.index`, when the configuration is already loaded. */
   readonly indexLayout?: "inline" | "compact" | undefined;
   /** Receives notices for the user, for example about degraded storage or damaged indexes. */
@@ -92,8 +94,9 @@ export function sessionsDir(home: Home): string {
 export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<FullStore> {
   const { openSessionStore } = await import("../store/open.ts");
   return openSessionStore({
-    path: privateDatabase(home, "state.db"),
-    runtimePath: privateDatabase(home, "runtime.db"),
+    // The side index in runtime.db describes the home's own database.
+    path: options.database ?? privateDatabase(home, "state.db"),
+    runtimePath: options.database === undefined ? privateDatabase(home, "runtime.db") : undefined,
     host: options.host ?? "in-process",
     indexLayout: options.indexLayout ?? (await indexLayout(home)),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),

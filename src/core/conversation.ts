@@ -117,6 +117,8 @@ export interface ConversationOptions {
   readonly platform?: string | undefined;
   /** Limits memory and session search to this user. */
   readonly userId?: string | undefined;
+  /** The sender's id on the platform; stored with the session, and passed to the memory provider. */
+  readonly platformUserId?: string | undefined;
   /** A session to resume: its id or that of an ancestor by compaction. */
   readonly resume?: string | undefined;
   /** The id of a new session; generated when absent. */
@@ -134,6 +136,11 @@ export interface ConversationOptions {
   readonly toolsets?: readonly string[] | undefined;
   readonly skills?: readonly string[] | undefined;
   readonly maxTurns?: number | undefined;
+  /** Most tokens of one model answer; the model's limit when absent. */
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  /** Ask a model for a title of a new session. Default: yes, except for jobs and subagents. */
+  readonly titles?: boolean | undefined;
   readonly cwd?: string | undefined;
   /** No project files, no memory, no skills. */
   readonly ignoreRules?: boolean | undefined;

@@ -6,6 +6,7 @@ import type { OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import type { ContentPart } from "../core/message.ts";
+import { endReason } from "../core/store/end-reason.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { EventPrinter } from "./event-printer.ts";
 
@@ -105,7 +106,7 @@ async function ask(asking: Asking, question: Question): Promise<number> {
     const file = await opened.conversation.saveTrajectory(question.trajectoryFolder, ended?.end === "done");
     if (question.mode === "query") terminal.err(terminal.style("dim", `trajectory: ${file}`));
   }
-  await opened.conversation.close();
+  await opened.conversation.close({ reason: endReason("cli_close", ended?.end) });
   const id = opened.conversation.sessionId;
   if (question.mode === "quiet") terminal.err(`session_id: ${id}`);
   if (question.mode === "query" && !question.json)
@@ -124,7 +125,7 @@ export async function askOnce(
   try {
     return await ask({ terminal, app, opened, signal }, question);
   } finally {
-    await opened.conversation.close();
+    await opened.conversation.close({ reason: endReason("cli_close") });
     release();
   }
 }

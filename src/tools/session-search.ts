@@ -2,6 +2,7 @@
 
 import { type Content, contentText, type JsonObject } from "../core/message.ts";
 import type { MessageRow, SearchHit, SessionIndex, SessionLog } from "../core/store/session.ts";
+import { tenantOf } from "../core/store/tenant.ts";
 import { Type } from "../core/tool/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool/tool.ts";
 
@@ -148,7 +149,7 @@ function formatRow(row: MessageRow): JsonObject {
 async function scroll(scope: Scope, wanted: string, offset: number): Promise<JsonObject | null> {
   const id = await scope.store.resolveSessionId(wanted);
   const session = id ? await scope.store.getSession(id) : null;
-  if (!id || !session || (scope.userId && session.user_id !== scope.userId)) return null;
+  if (!id || !session || (scope.userId && tenantOf(session) !== scope.userId)) return null;
   const rows = await scope.store.getMessages(id, { limit: offset + PAGE });
   const page = rows.slice(offset);
   const next = offset + page.length;

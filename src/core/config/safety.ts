@@ -75,10 +75,10 @@ export const safetyKeys = {
       "inline",
       "Layout of the full-text index: inline as in Hermes v0.14, or compact",
     ),
-    auto_prune: accepted(flag(false, "Delete old sessions")),
-    retention_days: accepted(whole(90, "Days that ended sessions are kept", { min: 1 })),
-    vacuum_after_prune: accepted(flag(true, "Shrink the file to free disk space")),
-    min_interval_hours: accepted(whole(24, "Hours between two clean-ups")),
+    auto_prune: flag(false, "Delete old sessions that have ended"),
+    retention_days: whole(90, "Days that ended sessions are kept", { min: 1 }),
+    vacuum_after_prune: flag(true, "Shrink the file to free disk space"),
+    min_interval_hours: whole(24, "Hours between two clean-ups"),
   }),
   logging: accepted(
     section("Log files", {

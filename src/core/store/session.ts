@@ -60,7 +60,7 @@ export interface ListOptions {
   readonly includeChildren?: boolean | undefined;
   readonly projectCompressionTips?: boolean | undefined;
   readonly orderByLastActive?: boolean | undefined;
-  /** Only this user's sessions, where several people share a home. */
+  /** Only this tenant's sessions, where several users share a home. */
   readonly userId?: string | undefined;
 }
 
@@ -232,7 +232,7 @@ export interface SessionLog {
     reason?: "compression" | "branched" | undefined;
     session: NewSession;
     title?: string | undefined;
-    messages: readonly Message[];
+    messages: readonly NewMessage[];
   }): Promise<number[]>;
   appendMessage(sessionId: string, message: NewMessage): Promise<number>;
   /** All or nothing; ids in order. */

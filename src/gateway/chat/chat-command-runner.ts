@@ -6,6 +6,7 @@ import type { ButtonPress } from "../../core/chat/platform.ts";
 import type { Role } from "../../core/chat/role.ts";
 import { UserError } from "../../core/failure.ts";
 import type { InboxRow } from "../../core/store/mailbox.ts";
+import { withTenant } from "../../core/store/tenant.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { mayUse } from "../inbound/access.ts";
 import { handoffsFor, ledgerFor, storeFor } from "../inbound/scoped-store.ts";
@@ -259,8 +260,9 @@ export class ChatCommandRunner {
     const { gateway } = this.#chat;
     const { source } = row.event;
     const { store } = gateway.opened.app;
-    const userId = gateway.sharesHome(source) ? undefined : gateway.tenant(source);
-    await store.createSession({ id, source: source.platform, userId });
+    const tenant = gateway.sharesHome(source) ? null : gateway.tenant(source);
+    const userId = source.userId ?? undefined;
+    await store.createSession({ id, source: source.platform, userId, modelConfig: withTenant(undefined, tenant) });
     await store.setSessionTitle(id, title);
   }
 

@@ -104,6 +104,8 @@ export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, h
     source: source.platform,
     platform: source.platform,
     userId: gateway.sharesHome(source) ? undefined : tenantKey(source, gateway.keyRules),
+    platformUserId: source.userId ?? undefined,
+    titles: row.platform === "webhook" ? false : undefined,
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
     origin: {
       platform: source.platform,

@@ -13,6 +13,7 @@ import type {
   SessionStore,
   SessionSummary,
 } from "../../core/store/session.ts";
+import { tenantOf } from "../../core/store/tenant.ts";
 import type { UsageLedger } from "../../core/store/usage.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 
@@ -34,11 +35,11 @@ export class ScopedStore implements SessionStore {
   }
 
   async #owns(id: string): Promise<boolean> {
-    return (await this.#store.getSession(id))?.user_id === this.#userId;
+    return this.#ownRow(await this.#store.getSession(id)) !== null;
   }
 
   #ownRow(row: SessionRow | null): SessionRow | null {
-    return row?.user_id === this.#userId ? row : null;
+    return row !== null && tenantOf(row) === this.#userId ? row : null;
   }
 
   async #ownId(id: string | null): Promise<string | null> {

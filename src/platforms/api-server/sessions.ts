@@ -4,6 +4,7 @@ import type { AgentApi } from "../../core/agent-api.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import { type Content, contentText, type Message } from "../../core/message.ts";
+import { endReason } from "../../core/store/end-reason.ts";
 import type { StoredThread } from "../../core/store/response-store.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
@@ -139,6 +140,7 @@ export class Sessions {
       userId: options.userId,
       ...(row ? { resume: plan.id } : { sessionId: plan.id }),
       instructions: instructions || undefined,
+      titles: false,
     };
     const opened = await this.#agent.open(open);
     return {
@@ -151,7 +153,7 @@ export class Sessions {
 
   #release(id: string, opened: OpenedConversation): void {
     const closing: Promise<void> = opened.conversation
-      .close()
+      .close({ reason: endReason("api_close") })
       .catch(() => undefined)
       .finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);

@@ -4,7 +4,7 @@ import { consistent, type SqlValue } from "./connection/driver.ts";
 import { marks, type StoreContext } from "./context.ts";
 import { decodeContent, readableText } from "./encoding.ts";
 import { getCompressionTip } from "./lineage.ts";
-import { SUMMARY_COLUMNS } from "./sessions.ts";
+import { SUMMARY_COLUMNS, TENANT } from "./sessions.ts";
 import { cut, textLength, trim } from "./text.ts";
 
 const PREVIEW = 60;
@@ -43,7 +43,7 @@ function buildFilter(options: ListOptions): Filter {
     params.push(...options.excludeSources);
   }
   if (options.userId !== undefined) {
-    clauses.push("s.user_id = ?");
+    clauses.push(`${TENANT} = ?`);
     params.push(options.userId);
   }
   return { where: clauses.length > 0 ? `WHERE ${clauses.join(" AND ")}` : "", params };

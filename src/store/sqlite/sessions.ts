@@ -1,6 +1,7 @@
 // Session rows: create, end, reopen, read; and the two one-off sweeps over old rows.
 import { UserError } from "../../core/failure.ts";
 import type { NewSession, SessionRow } from "../../core/store/session.ts";
+import { TENANT_KEY } from "../../core/store/tenant.ts";
 import { sqliteCode } from "../../lib/sqlite-error.ts";
 import type { StoreContext } from "./context.ts";
 import { encodeJson } from "./encoding.ts";
@@ -11,6 +12,10 @@ const names = TABLES.find((table) => table.name === "sessions")?.columns.map((co
 export const SESSION_COLUMNS: readonly string[] = names;
 /** The columns of lists: without the prompt, which is large and not shown there. */
 export const SUMMARY_COLUMNS: readonly string[] = names.filter((name) => name !== "system_prompt");
+
+/** `tenantOf` as SQL, over `s` (sessions). A JSON null is the owner, a missing key means that `user_id` is the tenant. */
+export const TENANT = `(CASE WHEN json_valid(s.model_config) AND json_type(s.model_config, '$.${TENANT_KEY}') IS NOT NULL
+  THEN json_extract(s.model_config, '$.${TENANT_KEY}') ELSE s.user_id END)`;
 
 const SELECT_SESSION = `SELECT ${SESSION_COLUMNS.join(", ")} FROM sessions`;
 const INSERT_SESSION = `INSERT OR IGNORE INTO sessions

@@ -2,6 +2,7 @@
 import type { SearchOptions } from "../../../core/store/session.ts";
 import type { SqlValue } from "../connection/driver.ts";
 import { marks } from "../context.ts";
+import { TENANT } from "../sessions.ts";
 
 export interface Filters {
   /** ` AND …`, or empty. */
@@ -28,7 +29,7 @@ export function buildFilters(options: SearchOptions): Filters | undefined {
     values.push(...roleFilter);
   }
   if (userId !== undefined) {
-    conditions.push("s.user_id = ?");
+    conditions.push(`${TENANT} = ?`);
     values.push(userId);
   }
   if (sessionIds) {
