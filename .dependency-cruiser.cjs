@@ -9,6 +9,7 @@ const PARTS = [
   "delivery",
   "gateway-control",
   "home",
+  "install",
   "memory",
   "platforms",
   "plugins",

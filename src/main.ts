@@ -9,8 +9,11 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (first === "--help" || first === "-h") {
-    const { programHelp } = await import("./cli/program-help.ts");
-    process.stdout.write(programHelp(process.stdout.isTTY ? process.stdout.columns : undefined));
+    const [{ programHelp }, { commands }] = await Promise.all([
+      import("./cli/program-help.ts"),
+      import("./cli/table.ts"),
+    ]);
+    process.stdout.write(programHelp(commands, process.stdout.isTTY ? process.stdout.columns : undefined));
     return 0;
   }
   const { dispatch } = await import("./cli/dispatch.ts");

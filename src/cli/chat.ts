@@ -4,8 +4,9 @@ import type { App } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { absentHuman, type Human } from "../core/human.ts";
+import { shellQuote } from "../lib/text/shell-quote.ts";
 import { showControlCharacters } from "../lib/text/visible-text.ts";
-import { chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
+import { type ChatArgs, chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
 import { sessionToResume } from "./resume.ts";
 
@@ -34,8 +35,22 @@ async function conversationOptions(
   };
 }
 
+/** What a pipe gives to `-q` and `-z`; a conversation reads its input itself. */
+async function pipedText(context: CliContext, mode: ChatArgs["mode"]): Promise<string> {
+  if (mode === "interactive") return "";
+  const { attachPiped, readPipedInput } = await import("./piped-input.ts");
+  const { terminal } = context;
+  return attachPiped(
+    await readPipedInput(
+      () => terminal.streams.stdin,
+      (text) => terminal.err(`notice: ${text}`),
+    ),
+  );
+}
+
 async function run(context: CliContext): Promise<number> {
   const options = parseChatArgs(context);
+  const attached = await pipedText(context, options.mode);
   const interactive = options.mode === "interactive";
   const app = await openApp(context.home, {
     host: interactive ? "worker" : "in-process",
@@ -64,6 +79,7 @@ async function run(context: CliContext): Promise<number> {
     const folder = textOption(context, "trajectory");
     return await surface.ask(terminal, app, opened, {
       ...options,
+      attached,
       mode: options.mode,
       json: Boolean(context.values.json),
       verbose,
@@ -79,12 +95,14 @@ export const chatCommand: CliCommand = {
   summary: "Talk to Hermes (the default command)",
   args: "",
   maxPositionals: 0,
+  extraHint: (words) => `To ask a question: hermes -q ${shellQuote(words.join(" "))}. See: hermes chat --help`,
   options: chatOptions,
   rewrite: joinNames,
   examples: [
     "hermes",
     'hermes chat -q "what changed in this repository today?"',
     'hermes -z "summarise README.md" -m anthropic/claude-sonnet-4.6',
+    'git diff | hermes -z "write a commit message"',
     "hermes -c",
   ],
   run,

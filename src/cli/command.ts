@@ -22,6 +22,8 @@ export interface CliOption {
 /** One question of `hermes chat -q` or `-z`. */
 export interface Question {
   readonly text: string;
+  /** Text that follows the question as it is: `@` in it is not a reference. */
+  readonly attached?: string | undefined;
   /** Paths of images to attach. */
   readonly images: readonly string[];
   readonly mode: "query" | "quiet" | "oneshot";
@@ -49,8 +51,14 @@ export interface Surfaces {
   gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
 }
 
+/** Every command by name; its code is loaded when it is called. */
+export interface CommandTable {
+  readonly [name: string]: { readonly summary: string; load(): Promise<CliCommand> };
+}
+
 /** What every command receives. */
 export interface CliBase {
+  readonly commands: CommandTable;
   readonly surfaces: Surfaces;
   readonly home: Home;
   readonly terminal: Terminal;
@@ -75,6 +83,8 @@ export interface CliCommand {
   readonly defaultSubcommand?: string | undefined;
   /** How many positionals are allowed; more is an error. Unlimited when absent. */
   readonly maxPositionals?: number | undefined;
+  /** The hint of the error about more positionals than allowed; by default it names the help. */
+  extraHint?(positionals: readonly string[]): string;
   readonly examples?: readonly string[] | undefined;
   /** Rewrites the arguments before they are parsed, for options with an optional value. */
   rewrite?(argv: readonly string[]): string[];
@@ -171,7 +181,7 @@ export async function runCommand(command: CliCommand, argv: readonly string[], b
   }
   if (target.maxPositionals !== undefined && positionals.length > target.maxPositionals) {
     throw new UserError(`hermes ${called}: unexpected "${positionals[target.maxPositionals]}"`, {
-      hint: `See: hermes ${called} --help`,
+      hint: target.extraHint?.(positionals) ?? `See: hermes ${called} --help`,
       exitCode: 2,
     });
   }

@@ -2,9 +2,10 @@
 
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { openHome } from "../home/api.ts";
+import { displayPreferences, openHome } from "../home/api.ts";
 import { nearest } from "../lib/nearest.ts";
 import { Terminal } from "../lib/terminal/terminal.ts";
+import { shellQuote } from "../lib/text/shell-quote.ts";
 import { runCommand, type Surfaces } from "./command.ts";
 import { commands } from "./table.ts";
 
@@ -52,26 +53,29 @@ async function runArguments(invocation: Invocation, rest: readonly string[]): Pr
     if (code !== undefined) return code;
     const guess = nearest(named ?? "", Object.keys(commands));
     throw new UserError(`unknown command "${named ?? DEFAULT_COMMAND}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-      hint: "See: hermes --help",
+      hint: `To ask a question: hermes -q ${shellQuote(rest.join(" "))}. The commands: hermes help`,
       exitCode: 2,
     });
   }
   const again = (argv: readonly string[]) => runArguments(invocation, argv);
-  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { ...invocation, again });
+  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { ...invocation, commands, again });
 }
 
 /** Runs one command line and returns its exit code. */
 export async function dispatch(argv: readonly string[], surfaces: Surfaces): Promise<number> {
-  const terminal = new Terminal({
-    // Node opens each stream at first use; commands that read nothing do not open standard input.
-    get stdin() {
-      return process.stdin;
+  const terminal = new Terminal(
+    {
+      // Node opens each stream at first use; commands that read nothing do not open standard input.
+      get stdin() {
+        return process.stdin;
+      },
+      stdout: process.stdout,
+      get stderr() {
+        return process.stderr;
+      },
     },
-    stdout: process.stdout,
-    get stderr() {
-      return process.stderr;
-    },
-  });
+    displayPreferences(),
+  );
   let homePath = "the home";
   try {
     const { home, rest, warnings } = openHome(argv);

@@ -180,7 +180,7 @@ async function status({ home, terminal, values }: CliContext): Promise<number> {
     return healthy ? 0 : EXIT.failed;
   }
   terminal.out(
-    `The gateway is ${String(answer.state)} (process ${String(answer.pid)}, since ${new Date(Number(answer.startedAt)).toLocaleString()}).`,
+    `The gateway is ${String(answer.state)} (process ${String(answer.pid)}, since ${new Date(Number(answer.startedAt)).toISOString()}).`,
   );
   if (platforms.length === 0) terminal.out("  no platform is set up: hermes gateway setup");
   for (const each of platforms) terminal.out(platformLine(each));

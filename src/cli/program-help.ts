@@ -1,7 +1,6 @@
 // `hermes --help`: the commands, the most used flags of a chat, and the flags of every command.
 import { chatOptions } from "./chat-options.ts";
-import { optionRows, rowsText } from "./command.ts";
-import { commands } from "./table.ts";
+import { type CommandTable, optionRows, rowsText } from "./command.ts";
 
 const CHAT_FLAGS = ["query", "oneshot", "continue", "resume", "model", "toolsets", "skills", "yolo"] as const;
 
@@ -11,7 +10,7 @@ const COMMON_FLAGS: readonly (readonly [string, string])[] = [
   ["-h, --help", "Print this help; `hermes COMMAND --help` explains a command"],
 ];
 
-export function programHelp(columns = Number.POSITIVE_INFINITY): string {
+export function programHelp(commands: CommandTable, columns = Number.POSITIVE_INFINITY): string {
   const chatFlags = CHAT_FLAGS.map((name) => [name, chatOptions[name]] as const);
   const summaries = Object.entries(commands).map(([name, entry]) => [name, entry.summary] as const);
   return `Hermes: a personal AI agent for your terminal and your chats.

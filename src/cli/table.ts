@@ -1,12 +1,7 @@
 // Every command by name; its code is imported when it is called.
-import type { CliCommand } from "./command.ts";
+import type { CommandTable } from "./command.ts";
 
-export interface CommandEntry {
-  readonly summary: string;
-  load(): Promise<CliCommand>;
-}
-
-export const commands: { readonly [name: string]: CommandEntry } = {
+export const commands: CommandTable = {
   chat: {
     summary: "Talk to Hermes (the default command)",
     load: async () => (await import("./chat.ts")).chatCommand,
@@ -78,5 +73,17 @@ export const commands: { readonly [name: string]: CommandEntry } = {
   pairing: {
     summary: "Approve users who wrote to the gateway",
     load: async () => (await import("./pairing.ts")).pairingCommand,
+  },
+  version: {
+    summary: "Print the version, and where the program and its home are",
+    load: async () => (await import("./care/version.ts")).versionCommand,
+  },
+  completion: {
+    summary: "Print the completion script of a shell",
+    load: async () => (await import("./care/completion.ts")).completionCommand,
+  },
+  help: {
+    summary: "Print the help of the program or of a command",
+    load: async () => (await import("./care/help.ts")).helpCommand,
   },
 };

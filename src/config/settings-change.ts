@@ -15,6 +15,7 @@ import { coerceForNode } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
 import { mirrorName } from "./env-layer.ts";
 import { removeEnvValue, setEnvValue } from "./env-write.ts";
+import { refuseUnusable } from "./refuse-value.ts";
 import { removeConfigValue, setConfigValue } from "./write.ts";
 
 interface Change {
@@ -122,6 +123,7 @@ export async function changeSetting(home: Home, raw: Raw, change: Change): Promi
   const { node, free } = findNode(wholeModel ? ["model", "default"] : keys);
   if (node === undefined && !free && !force) refuseUnknown(keys);
   const value = parseAndCheck(home, keys, text, node);
+  refuseUnusable(keys, value);
   await setConfigValue(home, keys, value);
   const mirror = mirrorName(keys.join("."));
   if (mirror !== undefined) await setEnvValue(home, mirror, String(value));

@@ -96,6 +96,13 @@ export function rereadEnv(home: Home): string[] {
   return changed;
 }
 
+/** How text may be shown: NO_COLOR and TERM=dumb forbid colours, TERM=dumb and ACCESSIBLE also cursor movement. */
+export function displayPreferences(env: Host["env"] = process.env): { noColor: boolean; plain: boolean } {
+  const dumb = env.TERM === "dumb";
+  const accessible = !["", "0", "false", "no"].includes((env.ACCESSIBLE ?? "").toLowerCase());
+  return { noColor: dumb || (env.NO_COLOR ?? "") !== "", plain: dumb || accessible };
+}
+
 /** Files whose modes are checked by every command. */
 const SECRET_FILES = [".env", "auth.json", "config.yaml"];
 

@@ -59,7 +59,7 @@ export function profileHome(root: string, name: string, from: string): string {
   const reason = valid ? "there is no such profile" : "that is not a profile name";
   const undo = from === "" ? "" : ` Use the default profile: hermes -p default, or remove ${from}.`;
   throw new UserError(`profile "${name}"${from === "" ? "" : ` (from ${from})`}: ${reason}`, {
-    hint: `Existing profiles: ${listProfiles(root).join(", ")}.${undo}`,
+    hint: `${valid ? `Create it: hermes profile create ${name}. ` : ""}Existing profiles: ${listProfiles(root).join(", ")}.${undo}`,
   });
 }
 

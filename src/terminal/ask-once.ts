@@ -12,6 +12,8 @@ import { EventPrinter } from "./event-printer.ts";
 
 export interface Question {
   readonly text: string;
+  /** Text that follows the question as it is: `@` in it is not a reference. */
+  readonly attached?: string | undefined;
   /** Paths of images to attach. */
   readonly images: readonly string[];
   /** `query` prints progress, `quiet` the answer and the session id, `oneshot` the answer only. */
@@ -88,7 +90,8 @@ async function runTurn({ terminal, app, opened, signal }: Asking, question: Ques
   const input = await app.prepareInput(question.text, opened);
   if (question.mode !== "oneshot")
     for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
-  const content = await withImages(question.images, input.text);
+  const text = question.attached ? `${input.text}\n\n${question.attached}` : input.text;
+  const content = await withImages(question.images, text);
   let ended: Ended | undefined;
   for await (const event of opened.conversation.send(content, { signal, tainted: input.untrusted })) {
     if (question.json) terminal.out(terminal.forOut(JSON.stringify(event)));

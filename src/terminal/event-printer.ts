@@ -131,7 +131,12 @@ export class EventPrinter {
     if (rest !== "") this.#terminal.out(this.#terminal.forOut(rest));
     if (event.end === "interrupted") this.note(this.#terminal.style("yellow", "  interrupted"));
     if (event.end === "budget")
-      this.note(this.#terminal.style("yellow", `  stopped after ${event.modelCalls} model calls (agent.max_turns)`));
+      this.note(
+        this.#terminal.style(
+          "yellow",
+          `  stopped at the limit of agent.max_turns; one more model call was used for this summary`,
+        ),
+      );
     if (event.failure && event.end === "failed") {
       const { message, hint } = event.failure;
       this.#terminal.err(

@@ -132,11 +132,16 @@ async function attachFolder(path: string, options: ReferenceOptions): Promise<At
   return { title: `folder ${path}`, body: [...lines.slice(0, FOLDER_ENTRIES), ...more].join("\n") };
 }
 
+function gitProblem(command: string, error: Error): string {
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") return "git is not installed, or not on the search path";
+  return `git ${command} failed here: is this a git repository?`;
+}
+
 function git(args: readonly string[], options: ReferenceOptions): Promise<string> {
   return new Promise((done, fail) => {
     const settings = { cwd: options.cwd, timeout: GIT_TIMEOUT_MS, maxBuffer: 8_000_000, signal: options.signal };
     execFile("git", ["--no-pager", "-c", "core.quotepath=off", ...args], settings, (error, stdout) =>
-      error ? fail(new Error(`git ${args[0]} failed here: is this a git repository?`)) : done(stdout),
+      error ? fail(new Error(gitProblem(args[0] ?? "", error))) : done(stdout),
     );
   });
 }

@@ -17,6 +17,8 @@ import {
 } from "./fields.ts";
 
 const IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
+/** Backends of v0.14 that a file may name and that do not run here yet. */
+export const UNAVAILABLE_BACKENDS: readonly string[] = ["modal", "daytona", "vercel_sandbox", "singularity"];
 const BACKENDS = ["local", "docker", "ssh", "modal", "daytona", "vercel_sandbox", "singularity"] as const;
 
 const guardrailCounts = (exact: number, same: number, noProgress: number) =>

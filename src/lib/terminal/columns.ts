@@ -49,9 +49,11 @@ export function renderTable<Row>(terminal: Terminal, columns: readonly Column<Ro
   return `${[header, ...cells.map(line)].join("\n")}\n`;
 }
 
-/** `just now`, `5 min ago`, `3 h ago`, `4 d ago`, then the date. */
+/** `just now`, `5 min ago`, `3 h ago`, `4 d ago`, then the date; the date also for a time in the future. */
 export function relativeTime(seconds: number, now: number = Date.now() / 1000): string {
   const age = now - seconds;
+  // More than the difference of two clocks: the date shows that something is wrong.
+  if (age < -120) return new Date(seconds * 1000).toISOString().slice(0, 10);
   if (age < 60) return "just now";
   if (age < 3600) return `${Math.floor(age / 60)} min ago`;
   if (age < 86_400) return `${Math.floor(age / 3600)} h ago`;

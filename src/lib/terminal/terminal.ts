@@ -25,8 +25,12 @@ export class Terminal {
   /** Lines that arrived in the same chunk as an answer; they answer the next questions. */
   readonly #ahead: string[] = [];
 
-  constructor(streams: TerminalStreams, options: { noColor?: boolean | undefined } = {}) {
+  /** No cursor movement: choices are numbered questions. */
+  readonly plain: boolean;
+
+  constructor(streams: TerminalStreams, options: { noColor?: boolean | undefined; plain?: boolean | undefined } = {}) {
     this.#streams = streams;
+    this.plain = options.plain ?? false;
     this.#colour = Boolean(streams.stdout.isTTY) && !options.noColor;
     for (const stream of [streams.stdout, streams.stderr]) stream.on("error", ignoreClosedPipe);
   }

@@ -253,9 +253,16 @@ const HINTS: { readonly [kind in FailureKind]?: string } = {
   billing: "Add credit at the provider, add another key with `hermes auth add`, or set `fallback_providers`.",
   rate_limit: "Wait, add another key with `hermes auth add`, or set `fallback_providers`.",
   overloaded: "Try again later, or set `fallback_providers`.",
+  server_error:
+    "The fault is the provider's. Try again later, choose another model with `hermes model`, or set `fallback_providers`.",
   timeout: "Check the network and the base URL, or set `fallback_providers`.",
   model_not_found: "Choose another model: `hermes model set MODEL`.",
   content_filter: "Rephrase the request, or choose another model: `hermes model set MODEL`.",
+  context_overflow: "Start a new conversation, or choose a model with a larger window: `hermes model`.",
+  payload_too_large: "Attach less, or start a new conversation.",
+  image_too_large: "Make the image smaller, or leave it out.",
+  format_error: "Try another model: `hermes model`. `hermes logs --level error` has the details.",
+  unknown: "Try again; `hermes doctor` checks the model and the network.",
   provider_policy_blocked: "Change the data policy in the provider's settings, or choose another model.",
 };
 
