@@ -10,6 +10,7 @@ const PARTS = [
   "gateway-control",
   "home",
   "install",
+  "logs",
   "memory",
   "platforms",
   "plugins",

@@ -18,6 +18,7 @@ import { startSessionCleanup } from "../store/session-cleanup.ts";
 import type { App } from "./app.ts";
 import type { ConversationDeps } from "./builtins.ts";
 import { registerBuiltins } from "./builtins.ts";
+import { type AppLog, openAppLog } from "./care/open-log.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
 import { ledgerByConversation, openHomeStore, openLedger, sessionsDir } from "./open-store.ts";
@@ -52,10 +53,16 @@ function withoutUserConfig(home: Home): Home {
   return { ...home, env: { ...home.env, HERMES_IGNORE_USER_CONFIG: "1" } };
 }
 
+/** The log of this process; undefined for a single question, which prints its errors itself. */
+function logOf(services: Services, options: OpenAppOptions): AppLog | undefined {
+  const { home, config, redactor } = services;
+  return options.host === "worker" ? openAppLog(home, config, (text) => redactor.redact(text)) : undefined;
+}
+
 type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
 
 /** Services whose code is loaded at the first call. */
-function lazyServices(deps: ConversationDeps): LazyServices {
+function lazyServices(deps: ConversationDeps, log: AppLog | undefined): LazyServices {
   const { services, registry } = deps;
   const { plugins } = services;
   const prepareInput: App["prepareInput"] = async (text, opened) =>
@@ -80,7 +87,9 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     openConversation: async (options) => {
       await registerPluginTools(plugins, registry);
       const { openConversationFor } = await import("./open-conversation.ts");
-      return openConversationFor(deps, options);
+      const opened = await openConversationFor(deps, options);
+      await log?.observe(opened);
+      return opened;
     },
   };
 }
@@ -194,7 +203,8 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     sessionsDir: sessionsDir(home),
     now: options.host === "worker",
   });
-  const lazily = lazyServices({ services, registry, builtins });
+  const log = logOf(services, options);
+  const lazily = lazyServices({ services, registry, builtins }, log);
   const controls = runtimeControls(services, registry);
   const cron = lazy(async () => (await import("./open-cron.ts")).openCron({ ...lazily, ...controls }, services));
   const app: App = {
@@ -224,6 +234,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       () => cleanup.close(),
       () => store.close(),
       closeLedger,
+      () => log?.flush(),
     ]),
   };
   jobs.deliverBy(lazy(async () => (await import("./open-delivery.ts")).openDeliverer(app)));

@@ -74,6 +74,10 @@ export const commands: CommandTable = {
     summary: "Approve users who wrote to the gateway",
     load: async () => (await import("./pairing.ts")).pairingCommand,
   },
+  logs: {
+    summary: "Show the log files, and follow them",
+    load: async () => (await import("./care/logs.ts")).logsCommand,
+  },
   version: {
     summary: "Print the version, and where the program and its home are",
     load: async () => (await import("./care/version.ts")).versionCommand,

@@ -80,17 +80,15 @@ export const safetyKeys = {
     vacuum_after_prune: flag(true, "Shrink the file to free disk space"),
     min_interval_hours: whole(24, "Hours between two clean-ups"),
   }),
-  logging: accepted(
-    section("Log files", {
-      level: choice(
-        ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
-        "INFO",
-        "Minimum level of entries that are logged",
-      ),
-      max_size_mb: whole(5, "Size at which a new file is started", { min: 1 }),
-      backup_count: whole(3, "Older files kept"),
-    }),
-  ),
+  logging: section("Log files", {
+    level: choice(
+      ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
+      "INFO",
+      "Minimum level of entries that are logged",
+    ),
+    max_size_mb: whole(5, "Size at which a new file is started", { min: 1 }),
+    backup_count: whole(3, "Older files kept"),
+  }),
   network: accepted(section("Network", { force_ipv4: flag(false, "Use IPv4 only") })),
   updates: accepted(
     section("Updates", {

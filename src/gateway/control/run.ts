@@ -1,18 +1,17 @@
 // The gateway process: locks, log, control socket, signals and exit code.
-import { appendFile, mkdir, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { openGatewayLocks } from "../../app/open-delivery.ts";
 import { type OpenedGateway, openGateway } from "../../app/open-gateway.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
+import type { Log } from "../../core/log.ts";
 import { serveControl } from "../../gateway-control/api/control-socket.ts";
 import { EXIT } from "../../gateway-control/api/exit-codes.ts";
 import { type GatewayLocks, type HomeLock, waitForOutbox } from "../../gateway-control/api/locks.ts";
 import { writeState } from "../../gateway-control/api/state-file.ts";
+import { openHomeLog } from "../../logs/api.ts";
 import { Gateway } from "./gateway.ts";
 
-const LOG_BYTES = 5_000_000;
 const LOCK_ROUNDS = 10;
 /** Other processes hold the outbox for two minutes at most. */
 const OUTBOX_WAIT_MS = 150_000;
@@ -24,31 +23,6 @@ export interface RunOptions {
 }
 
 type Level = "info" | "warning" | "error";
-
-/** Writes lines in order and in the background; rotates the file when it is large. */
-class LogFile {
-  readonly #path: string;
-  #work: Promise<void> = Promise.resolve();
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  write(line: string): void {
-    this.#work = this.#work.then(() => this.#append(line)).catch(() => undefined);
-  }
-
-  async #append(line: string): Promise<void> {
-    await mkdir(join(this.#path, ".."), { recursive: true, mode: 0o700 });
-    const info = await stat(this.#path).catch(() => null);
-    if (info && info.size > LOG_BYTES) await rename(this.#path, `${this.#path}.1`);
-    await appendFile(this.#path, `${line}\n`, { mode: 0o600 });
-  }
-
-  flush(): Promise<void> {
-    return this.#work;
-  }
-}
 
 interface ShutdownReason {
   readonly code: number;
@@ -108,31 +82,34 @@ async function takeLocks(home: Home, { out }: RunOptions): Promise<HomeLock | { 
 
 interface Logged {
   readonly opened: OpenedGateway;
+  readonly file: Log;
   log(level: Level, text: string): void;
 }
 
+const LEVELS = { info: "INFO", warning: "WARNING", error: "ERROR" } as const;
+
 /** Notices from start-up are logged later, when the secrets to redact are known. */
-async function openLogged(home: Home, file: LogFile, options: RunOptions): Promise<Logged> {
+async function openLogged(home: Home, options: RunOptions): Promise<Logged> {
   const early: string[] = [];
   let notice = (text: string): void => void early.push(text);
   const opened = await openGateway(home, { onNotice: (text) => notice(text) });
+  const redact = (text: string) => opened.app.redact(text);
+  const file = openHomeLog(home, opened.app.config, { name: "gateway", redact });
   const log = (level: Level, text: string): void => {
-    const line = opened.app.redact(`${new Date().toISOString()} ${level} ${text}`);
-    file.write(line);
-    if (options.verbose || level !== "info") options.out(line);
+    file.write({ level: LEVELS[level], component: "gateway", message: text });
+    if (options.verbose || level !== "info") options.out(redact(`${new Date().toISOString()} ${level} ${text}`));
   };
   notice = (text) => log("warning", text);
   for (const text of early) notice(text);
-  return { opened, log };
+  return { opened, file, log };
 }
 
 /** Runs until stopped. Returns an exit code of `EXIT`. */
 export async function runGateway(home: Home, options: RunOptions): Promise<number> {
   const lock = await takeLocks(home, options);
   if ("code" in lock) return lock.code;
-  const file = new LogFile(join(home.path, "logs", "gateway.log"));
   const shutdown = new ShutdownRequest();
-  const { opened, log } = await openLogged(home, file, options);
+  const { opened, file, log } = await openLogged(home, options);
   const gateway = new Gateway(opened, {
     log,
     changed: () =>
