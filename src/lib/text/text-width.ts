@@ -8,6 +8,7 @@ function segments(text: string): Intl.Segments {
   return shared.segment(text);
 }
 
+const ASCII = /^[\x20-\x7e]*$/;
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F/u;
 
@@ -30,17 +31,43 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ];
 
-function graphemeWidth(grapheme: string): number {
+function isWide(code: number): boolean {
+  return code >= 0x1100 && WIDE.some(([from, to]) => code >= from && code <= to);
+}
+
+/**
+ * Cells of a grapheme that is no emoji. Terminals disagree about syllables of several spacing characters (Indic scripts);
+ * two cells are the most that any of them takes.
+ */
+function clusterWidth(grapheme: string): number {
+  let width = 0;
+  for (const char of grapheme) {
+    const code = char.codePointAt(0) ?? 0;
+    // The vowels and final consonants of Hangul join the syllable before them.
+    const joined = code >= 0x1160 && code <= 0x11ff && width > 0;
+    if (!joined && !ZERO.test(char)) width += isWide(code) ? 2 : 1;
+  }
+  return Math.min(width, 2);
+}
+
+export function graphemeWidth(grapheme: string): number {
   const code = grapheme.codePointAt(0) ?? 0;
   if (code < 0x7f && code >= 0x20) return 1;
-  if (ZERO.test(grapheme)) return 0;
   if (EMOJI.test(grapheme)) return 2;
-  return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+  if (grapheme.length > (code > 0xffff ? 2 : 1)) return clusterWidth(grapheme);
+  if (ZERO.test(grapheme)) return 0;
+  return isWide(code) ? 2 : 1;
+}
+
+/** The graphemes of a text: what a user sees as one character. */
+export function graphemes(text: string): string[] {
+  if (ASCII.test(text)) return text.split("");
+  return Array.from(segments(text), ({ segment }) => segment);
 }
 
 /** Cells of one line without escape sequences. */
 export function displayWidth(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  if (ASCII.test(text)) return text.length;
   let width = 0;
   for (const { segment } of segments(text)) width += graphemeWidth(segment);
   return width;

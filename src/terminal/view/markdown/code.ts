@@ -1,0 +1,33 @@
+// A code block: rules with its language above and below, highlighted lines without a margin, so that copying gives the code.
+import { expandTabs } from "../text/clean.ts";
+import { type Line, paint } from "../text/span.ts";
+import { splitAtWidth } from "../text/wrap.ts";
+import type { Theme } from "../theme/theme.ts";
+import { highlightLines } from "./highlight.ts";
+import type { CodeUnit } from "./units.ts";
+
+const RULE_WIDTH = 60;
+
+function rule(label: string, width: number, theme: Theme): string {
+  const start = label === "" ? "" : `── ${label} `;
+  const room = Math.max(0, Math.min(width, RULE_WIDTH));
+  return paint([{ text: start.slice(0, room).padEnd(room, "─"), sgr: theme.sgr("dim") }]);
+}
+
+/** Code lines cut to the width; trailing spaces are left out. */
+export function codeLines(lines: readonly Line[], width: number): string[] {
+  return lines.flatMap((line) => splitAtWidth(line, width).map((part) => paint(part).trimEnd()));
+}
+
+export interface CodePart extends Omit<CodeUnit, "kind" | "gap"> {}
+
+export function renderCode(part: CodePart, width: number, theme: Theme): string[] {
+  const before = part.before.map(expandTabs);
+  const all = highlightLines([...before, ...part.lines.map(expandTabs)], part.language, theme);
+  const body = codeLines(all.slice(before.length), width);
+  return [
+    ...(part.first ? [rule(part.language, width, theme)] : []),
+    ...body,
+    ...(part.last ? [rule("", width, theme)] : []),
+  ];
+}
