@@ -1,14 +1,8 @@
 // Chooses the wire dialect of a model: an explicit setting, then rules per model, then rules per URL.
 import type { TransportName } from "../core/model/provider.ts";
 import { parseHost } from "./keys/key-hosts.ts";
+import { bareModel, isReasoningModel, isResponsesModel } from "./name-rules.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
-
-/** The name of the model without its maker: `openai/gpt-5` → `gpt-5`. */
-export function bareModel(model: string): string {
-  return model.slice(model.lastIndexOf("/") + 1).toLowerCase();
-}
-
-const GPT_5 = /^gpt-5/;
 
 function byModel(provider: string, model: string): TransportName | undefined {
   const name = bareModel(model);
@@ -20,9 +14,9 @@ function byModel(provider: string, model: string): TransportName | undefined {
       return name.startsWith("minimax-") ? "anthropic_messages" : "chat_completions";
     case "copilot":
       if (name.startsWith("claude-")) return "chat_completions";
-      return GPT_5.test(name) && !name.startsWith("gpt-5-mini") ? "codex_responses" : "chat_completions";
+      return isResponsesModel(name) && !name.startsWith("gpt-5-mini") ? "codex_responses" : "chat_completions";
     case "azure-foundry":
-      return /^(gpt-5|codex|o[1-4](-|$))/.test(name) ? "codex_responses" : undefined;
+      return isReasoningModel(name) ? "codex_responses" : undefined;
     default:
       return undefined;
   }
@@ -54,6 +48,6 @@ export function apiMode(options: ApiModeOptions): TransportName {
   const ruled = byModel(spec.id, model);
   if (ruled) return ruled;
   const mode = byUrl(options.baseUrl) ?? spec.transport;
-  const upgrade = mode === "chat_completions" && GPT_5.test(bareModel(model));
+  const upgrade = mode === "chat_completions" && isResponsesModel(model);
   return upgrade && !options.local && !CHAT_ONLY_PROVIDERS.has(spec.id) ? "codex_responses" : mode;
 }

@@ -212,7 +212,7 @@ function checkChatLimits(body: Row): string[] {
     if (value !== undefined && !(Number.isInteger(value) && Number(value) > 0))
       problems.push(`${key}: must be positive`);
   }
-  const reasons = /(^|\/)(gpt-5|o[134](-|$))/.test(String(body.model));
+  const reasons = /(^|\/)(gpt-[5-9]|o[1345](-|$))/.test(String(body.model));
   if (reasons && body.max_tokens !== undefined) problems.push("max_tokens: use max_completion_tokens with this model");
   if (reasons && body.temperature !== undefined && body.temperature !== 1)
     problems.push("temperature: only the default (1) is supported with this model");
@@ -257,6 +257,8 @@ function checkResponseMessage(item: Row, at: string): string[] {
   for (const [index, part] of rows(content).entries()) {
     const type = String(part.type);
     if (!types.includes(type)) problems.push(`${at}.content[${index}]: ${type} is not allowed for ${role}`);
+    if (type === "output_text" && !Array.isArray(part.annotations))
+      problems.push(`${at}.content[${index}]: annotations must be a list`);
     if (type.endsWith("_text") && blank(part.text)) problems.push(`${at}.content[${index}]: text must not be empty`);
     if (type === "input_image" && typeof part.image_url !== "string")
       problems.push(`${at}.content[${index}]: image_url must be a string`);
@@ -277,7 +279,7 @@ function checkReasoningItem(item: Row, at: string, stored: boolean): string[] {
   const problems = unknownKeys(item, ["type", "id", "summary", "encrypted_content", "content", "status"], at);
   if (!Array.isArray(item.summary)) problems.push(`${at}: summary must be a list`);
   if (!stored && blank(item.encrypted_content)) problems.push(`${at}: without storing, encrypted_content is required`);
-  if (!stored && item.id !== undefined) problems.push(`${at}: item with id ${String(item.id)} not found`);
+  if (blank(item.id)) problems.push(`${at}: id is required`);
   return problems;
 }
 
@@ -341,7 +343,7 @@ export function validateResponses(value: unknown): string[] {
   const limit = value.max_output_tokens;
   if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) >= 16))
     problems.push("max_output_tokens: must be at least 16");
-  if (/gpt-5|codex|^o\d/.test(String(value.model)) && value.temperature !== undefined)
+  if (/gpt-[5-9]|codex|^o\d/.test(String(value.model)) && value.temperature !== undefined)
     problems.push("temperature: not supported with this model");
   const effort = isRow(value.reasoning) ? value.reasoning.effort : undefined;
   if (effort !== undefined && !EFFORTS.includes(String(effort))) problems.push("reasoning.effort: unknown value");

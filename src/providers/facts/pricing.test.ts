@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { effectiveConfig } from "../../../test/kit/effective-config.ts";
 import { requireEndpoint } from "../../../test/kit/require-endpoint.ts";
 import type { Usage } from "../../core/store/usage.ts";
+import { MODEL_DATA } from "../catalog/model-data.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readProviderSettings } from "../settings.ts";
 import { calculateCost, dollars, pricesFor } from "./pricing.ts";
@@ -56,15 +57,34 @@ test("list prices do not apply to a proxy; local and offline models are free", (
 });
 
 test.each([
-  ["openai", "gpt-6.1-sol"],
+  ["anthropic", "claude-opus-5-5", 4, 20],
+  ["anthropic", "claude-sonnet-5-5-20260929", 2, 10],
+  ["anthropic", "claude-opus-4-8", 5, 25],
+  ["openai", "gpt-6.1-sol", 2, 10],
+  ["openai", "gpt-5.5-pro", 30, 180],
+  ["xai", "grok-4.6", 2, 6],
+  ["zai", "glm-5.3", 1.4, 4.4],
+  ["deepseek", "deepseek-v4-pro", 1.74, 3.48],
+  ["bedrock", "anthropic.claude-haiku-4-5", 0.8, 4],
+])("the list price of %s/%s", (provider, model, input, output) => {
+  expect(listPrices(provider, model)).toMatchObject({ input, output });
+});
+
+test("every row of the model data names its page and the month in which it was read", () => {
+  for (const { source, read, rows } of MODEL_DATA) {
+    expect(source).not.toBe("");
+    expect(read).toMatch(/^20\d\d-\d\d$/);
+    for (const { name } of rows) expect(name).toBe(name.toLowerCase());
+  }
+});
+
+test.each([
   ["openai", "gpt-5.6-sol"],
-  ["openai", "gpt-5.5-pro"],
-  ["anthropic", "claude-opus-5-5"],
-  ["anthropic", "claude-haiku-5-5"],
-  ["xai", "grok-4.6"],
-  ["zai", "glm-5.3"],
-  ["deepseek", "deepseek-v4-pro"],
-  ["gemini", "gemini-3.8-flash"],
+  ["openai", "gpt-7"],
+  ["anthropic", "claude-opus-6"],
+  ["xai", "grok-4.7"],
+  ["gemini", "gemini-3.9-flash"],
+  ["deepseek", "deepseek-flash"],
   ["custom", "never-heard-of-it"],
 ])("a newer or unknown model of %s (%s) gets an assumed price, not the price of an older one", (provider, model) => {
   expect(listPrices(provider, model)).toBeUndefined();

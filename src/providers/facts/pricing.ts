@@ -3,11 +3,11 @@ import { ASSUMED_PRICE, type Cost, type Usage } from "../../core/store/usage.ts"
 import type { Endpoint } from "../endpoint.ts";
 import { hostAllowed, isLoopback, parseHost, providerHosts } from "../keys/key-hosts.ts";
 import type { Prices } from "../settings.ts";
-import { assumedPrices, listPrices, PRICING_VERSION } from "./pricing-table.ts";
+import { assumedPrices, listedPrice } from "./pricing-table.ts";
 
 export interface KnownPrices {
   readonly prices: Prices;
-  /** `user_override`, `provider_models_api`, `official_docs_snapshot`. */
+  /** `user_override`, `provider_models_api`, `official_docs_snapshot`, `third_party_snapshot`. */
   readonly source: string;
   readonly version?: string | undefined;
 }
@@ -33,8 +33,10 @@ export function pricesFor(
   if (known.listed) return { prices: known.listed, source: "provider_models_api" };
   const host = parseHost(endpoint.baseUrl);
   if (host === undefined || !hostAllowed(host, providerHosts(endpoint.spec))) return undefined;
-  const listed = listPrices(endpoint.spec.id, endpoint.model);
-  return listed ? { prices: listed, source: "official_docs_snapshot", version: PRICING_VERSION } : undefined;
+  const listed = listedPrice(endpoint.spec.id, endpoint.model);
+  if (!listed) return undefined;
+  const source = listed.thirdParty ? "third_party_snapshot" : "official_docs_snapshot";
+  return { prices: listed.prices, source, version: listed.read };
 }
 
 /** Calls of the offline model and of servers on this machine cost nothing. */

@@ -1,44 +1,21 @@
-// Context windows of model families, in tokens. The longest matching part of the model name wins.
+// Context windows of model families, in tokens, from the model data. The longest matching part of the model name wins.
+import { MODEL_DATA } from "../catalog/model-data.ts";
 
+/** Used where neither the server nor the table knows the window. */
 export const DEFAULT_WINDOW = 256_000;
 
-const FAMILIES: readonly (readonly [string, number])[] = [
-  ["claude-opus-4-7", 1_000_000],
-  ["claude-opus-4-6", 1_000_000],
-  ["claude-sonnet-4-6", 1_000_000],
-  ["claude", 200_000],
-  ["gpt-5-5", 1_050_000],
-  ["gpt-5-4", 1_050_000],
-  ["gpt-5-4-mini", 400_000],
-  ["gpt-5-4-nano", 400_000],
-  ["gpt-5", 400_000],
-  ["gpt-4-1", 1_047_576],
-  ["gpt-4", 128_000],
-  ["gemini", 1_048_576],
-  ["gemma-4", 256_000],
-  ["gemma-3", 131_072],
-  ["deepseek-v4", 1_000_000],
-  ["deepseek-chat", 1_000_000],
-  ["deepseek-reasoner", 1_000_000],
-  ["deepseek", 128_000],
-  ["llama", 131_072],
-  ["qwen", 131_072],
-  ["qwen3-coder", 262_144],
-  ["qwen3-coder-plus", 1_000_000],
-  ["minimax", 204_800],
-  ["glm", 202_752],
-  ["grok-4", 256_000],
-  ["grok-4-fast", 2_000_000],
-  ["grok-4-3", 1_000_000],
-  ["grok", 131_072],
-  ["kimi", 262_144],
-  ["nemotron", 131_072],
-  ["trinity", 262_144],
-];
+/** Dots and underscores count as dashes. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[._]/g, "-");
+}
 
-/** The window of the family; undefined for unknown names. Dots and underscores count as dashes. */
+const FAMILIES: readonly (readonly [string, number])[] = MODEL_DATA.flatMap(({ rows }) =>
+  rows.flatMap(({ name, window }) => (window === undefined ? [] : [[plain(name), window] as const])),
+);
+
+/** The window of the family; undefined for unknown names. */
 export function familyWindow(model: string): number | undefined {
-  const name = model.toLowerCase().replace(/[._]/g, "-");
+  const name = plain(model);
   let best: readonly [string, number] | undefined;
   for (const family of FAMILIES) {
     if (name.includes(family[0]) && family[0].length > (best?.[0].length ?? 0)) best = family;

@@ -5,6 +5,7 @@ import type { AssistantMessage, Content, ContentPart, Json, JsonObject, ToolMess
 import { contentText } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/model/provider.ts";
 import { wellFormed } from "../../core/model/well-formed.ts";
+import { geminiLevel, gptEffort, isReasoningModel, takesDeveloperRole } from "../name-rules.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import {
@@ -27,11 +28,6 @@ type ChatBody = WireDraft<
 
 /** OpenAI takes call ids of at most 40 characters. */
 const MAX_ID = 40;
-
-/** Reasoning models accept no temperature and have another field for the output limit. */
-export function isReasoningModel(model: string): boolean {
-  return /(^|\/)(gpt-5|o[134](-|$)|codex)/.test(model.toLowerCase());
-}
 
 function parts(content: Content, placeholder: string, asParts: boolean): Json {
   if (content === null || content.length === 0) return asParts ? [{ type: "text", text: placeholder }] : placeholder;
@@ -106,7 +102,7 @@ export function chatMessages(call: TransportCall): JsonObject[] {
   const { request, quirks, model } = call;
   const rows: MutableJson[] = [];
   const ids = new WireIds(MAX_ID);
-  const developer = quirks.developerRole !== false && /gpt-5|codex/.test(model.toLowerCase());
+  const developer = quirks.developerRole !== false && takesDeveloperRole(model);
   if (request.system.trim() !== "")
     rows.push({
       role: developer ? "developer" : "system",
@@ -133,9 +129,10 @@ function effortWord(effort: ReasoningEffort, highest: string): string {
 }
 
 function geminiThinking(effort: ReasoningEffort, model: string): Json {
-  if (effort === "none") return { thinking_budget: 0 };
+  const byLevel = /gemini-([3-9]|\d\d)/.test(model);
+  if (effort === "none") return byLevel ? { thinking_level: geminiLevel(model, effort) } : { thinking_budget: 0 };
   const config: MutableJson = { include_thoughts: true };
-  if (/gemini-[3-9]/.test(model)) config.thinking_level = effort === "minimal" || effort === "low" ? "low" : "high";
+  if (byLevel) config.thinking_level = geminiLevel(model, effort);
   else config.thinking_budget = { minimal: 1024, low: 4096, medium: 8192, high: 16384, xhigh: 24576 }[effort];
   return config;
 }
@@ -150,7 +147,7 @@ export function reasoningFields(call: TransportCall): ChatBody {
   const type = off ? "disabled" : "enabled";
   switch (reasoning) {
     case "effort":
-      return off ? {} : { reasoning_effort: effortWord(effort, "high") };
+      return off ? {} : { reasoning_effort: effortWord(gptEffort(model, effort), "high") };
     case "openrouter":
       return { reasoning: off ? { enabled: false } : { enabled: true, effort } };
     case "thinking":

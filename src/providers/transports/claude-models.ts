@@ -24,6 +24,7 @@ export function outputCeiling(name: string): number {
   const model = claudeModel(name);
   if (!model || model.version === 0) return 128_000;
   const { family, version } = model;
+  if (version >= 5) return 128_000;
   if (version < 3.5) return 4_096;
   if (version < 3.7) return 8_192;
   if (family === "opus") return version >= 4.6 ? 128_000 : version >= 4.5 ? 64_000 : 32_000;
@@ -39,7 +40,7 @@ export type ThinkingMode = "adaptive" | "budget" | "none";
 
 export function thinkingMode(name: string): ThinkingMode {
   const model = claudeModel(name);
-  if (!model || model.family === "haiku" || model.version < 3.7) return "none";
+  if (!model || model.version < 3.7 || (model.family === "haiku" && model.version < 5)) return "none";
   return model.version >= 4.6 ? "adaptive" : "budget";
 }
 

@@ -326,7 +326,7 @@ describe("responses body", () => {
     });
   });
 
-  test("reasoning items are sent back without ids, messages with id and phase", () => {
+  test("reasoning items and messages are sent back with their ids, as the interface requires", () => {
     const messages = called({
       codex_reasoning_items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "enc" }],
       codex_message_items: [
@@ -341,11 +341,11 @@ describe("responses body", () => {
     });
     const input = responses({ request: { messages } }).input as Rows;
     expect(input.slice(1)).toEqual([
-      { type: "reasoning", summary: [], encrypted_content: "enc" },
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "enc" },
       {
         type: "message",
         role: "assistant",
-        content: [{ type: "output_text", text: "Reading." }],
+        content: [{ type: "output_text", text: "Reading.", annotations: [] }],
         status: "completed",
         id: "msg_1",
         phase: "commentary",
@@ -355,6 +355,26 @@ describe("responses body", () => {
     ]);
     const plain = responses({ request: { messages }, quirks: { encryptedReasoning: false } });
     expect(JSON.stringify(plain)).not.toMatch(/"type":"reasoning"|include/);
+  });
+
+  test("text of another provider is sent in the form that needs no id; reasoning without an id is left out", () => {
+    const messages: Message[] = [
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: "Hi.", codex_reasoning_items: [{ type: "reasoning", encrypted_content: "enc" }] },
+      { role: "user", content: "Again" },
+    ];
+    expect((responses({ request: { messages } }).input as Rows)[1]).toEqual({ role: "assistant", content: "Hi." });
+  });
+
+  test.each([
+    ["gpt-5", "none", "minimal"],
+    ["gpt-5.1", "none", "none"],
+    ["gpt-5.4-mini", "minimal", "low"],
+    ["openai/gpt-5.4", "xhigh", "xhigh"],
+    ["gpt-6.1-sol", "none", "low"],
+    ["gpt-6.1-sol", "xhigh", "xhigh"],
+  ] as const)("%s gets for the effort %s the nearest that it accepts: %s", (model, reasoningEffort, effort) => {
+    expect(responses({ model, request: { reasoningEffort } }).reasoning).toMatchObject({ effort });
   });
 
   test("effort is sent only to models that accept it", () => {

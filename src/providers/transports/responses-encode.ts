@@ -4,8 +4,8 @@ import type { ResponseCreateParams } from "openai/resources/responses/responses"
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
 import { wellFormed } from "../../core/model/well-formed.ts";
+import { gptEffort, isReasoningModel, isResponsesModel } from "../name-rules.ts";
 import { appliesTo } from "../quirks.ts";
-import { isReasoningModel } from "./chat-encode.ts";
 import {
   jsonObjects,
   type MutableJson,
@@ -37,39 +37,38 @@ function inputParts(content: Content, call: TransportCall): MutableJson[] {
   return result;
 }
 
-/** Encrypted reasoning is sent back without its id, because the server stores nothing under that id. */
+/** Encrypted reasoning is sent back as it came. The interface requires its id. */
 function reasoningItems(message: AssistantMessage, call: TransportCall): MutableJson[] {
   if (call.quirks.encryptedReasoning === false || call.amend?.stripReasoning) return [];
   const items: MutableJson[] = [];
-  for (const item of jsonObjects(message.codex_reasoning_items)) {
-    if (typeof item.encrypted_content !== "string" || item.encrypted_content === "") continue;
-    const summary = Array.isArray(item.summary) ? item.summary : [];
-    items.push({ type: "reasoning", summary, encrypted_content: item.encrypted_content });
+  for (const { id, encrypted_content, summary } of jsonObjects(message.codex_reasoning_items)) {
+    if (typeof encrypted_content !== "string" || encrypted_content === "") continue;
+    if (typeof id !== "string" || id === "") continue;
+    items.push({ type: "reasoning", id, summary: Array.isArray(summary) ? summary : [], encrypted_content });
   }
   return items;
+}
+
+/** A message of the server has an id and output parts; any other text is sent in the short form, which needs neither. */
+function messageItem(id: string, text: string, phase: Json | undefined): MutableJson {
+  const labelled = typeof phase === "string" ? { phase } : {};
+  if (!id.startsWith("msg_")) return { role: "assistant", content: text, ...labelled };
+  const content = [{ type: "output_text", text, annotations: [] }];
+  return { type: "message", id, role: "assistant", status: "completed", content, ...labelled };
 }
 
 function messageItems(message: AssistantMessage): MutableJson[] {
   const items: MutableJson[] = [];
   for (const item of jsonObjects(message.codex_message_items)) {
-    const content = jsonObjects(item.content)
-      .filter((part) => part.type === "output_text" && String(part.text).trim() !== "")
-      .map((part) => ({ type: "output_text", text: wellFormed(String(part.text)) }));
-    if (content.length === 0) continue;
-    const id = String(item.id ?? "");
-    items.push({
-      type: "message",
-      role: "assistant",
-      content,
-      status: "completed",
-      ...(id.startsWith("msg_") ? { id } : {}),
-      ...(typeof item.phase === "string" ? { phase: item.phase } : {}),
-    });
+    const text = jsonObjects(item.content)
+      .filter((part) => part.type === "output_text")
+      .map((part) => wellFormed(String(part.text)))
+      .join("");
+    if (text.trim() !== "") items.push(messageItem(String(item.id ?? ""), text, item.phase));
   }
   if (items.length > 0) return items;
   const text = wellFormed(contentText(message.content)).trimEnd();
-  if (text.trim() === "") return [];
-  return [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }];
+  return text.trim() === "" ? [] : [messageItem("", text, undefined)];
 }
 
 function assistantItems(message: AssistantMessage, call: TransportCall, ids: WireIds): MutableJson[] {
@@ -115,12 +114,16 @@ function toItems(message: Message, call: TransportCall, ids: WireIds): MutableJs
 
 function reasoningFields(call: TransportCall): ResponsesBody {
   const { quirks, request } = call;
-  const effort = request.reasoningEffort;
+  const asked = request.reasoningEffort;
   const takesEffort = quirks.reasoning !== "none" && appliesTo(call.model, quirks.effortModels);
   const fields: ResponsesBody = {};
   if (quirks.encryptedReasoning !== false) fields.include = ["reasoning.encrypted_content"];
-  if (effort === undefined || effort === "none" || !takesEffort) return fields;
-  fields.reasoning = quirks.encryptedReasoning === false ? { effort } : { effort, summary: "auto" };
+  if (asked === undefined || !takesEffort) return fields;
+  // GPT thinks by default, so "none" must be said; other models have no such value.
+  if (asked === "none" && !isResponsesModel(call.model)) return fields;
+  const effort = gptEffort(call.model, asked);
+  const silent = quirks.encryptedReasoning === false || effort === "none";
+  fields.reasoning = silent ? { effort } : { effort, summary: "auto" };
   return fields;
 }
 
