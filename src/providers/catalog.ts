@@ -2,6 +2,7 @@
 import { nearest } from "../lib/nearest.ts";
 import { DIRECT } from "./catalog/direct.ts";
 import { GATEWAYS } from "./catalog/gateways.ts";
+import { HOSTS } from "./catalog/hosts.ts";
 import { LOCAL } from "./catalog/local.ts";
 import { SIGN_IN } from "./catalog/sign-in.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
@@ -11,6 +12,7 @@ export const CATALOG: readonly ProviderSpec[] = [
   ...GATEWAYS.slice(0, 1),
   ...DIRECT,
   ...GATEWAYS.slice(1),
+  ...HOSTS,
   ...SIGN_IN,
   ...LOCAL,
 ];

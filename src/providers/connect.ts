@@ -4,6 +4,7 @@ import type { TransportName } from "../core/model/provider.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { auxiliarySelection } from "./auxiliary-model.ts";
 import { ProviderClient } from "./calls/client.ts";
+import { EndpointHealth } from "./calls/endpoint-health.ts";
 import { discoverLocal, type ProbeTarget } from "./discover.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ModelFacts } from "./facts/limits.ts";
@@ -47,6 +48,7 @@ export class Models {
   readonly #options: ModelsOptions;
   readonly credentials: Credentials;
   readonly facts: ModelFacts;
+  readonly health = new EndpointHealth();
   #transports: Promise<Readonly<Record<TransportName, Transport>>> | undefined;
   #context: Promise<ResolveContext> | undefined;
 
@@ -104,6 +106,7 @@ export class Models {
       credentials: this.credentials,
       ledger: this.#options.ledger,
       facts: this.facts,
+      health: this.health,
       cacheTtl: settings.config.prompt_caching.cache_ttl,
       transport: (name) => this.#transport(name),
       onError: this.#options.onError ?? (() => undefined),

@@ -46,20 +46,53 @@ function listens(url: string, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalServer | undefined> {
-  if (!(await listens(target.baseUrl, signal))) return undefined;
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   try {
-    const response = await httpFetch(`${target.baseUrl}/models`, { signal });
-    if (!response.ok) return undefined;
-    const body = parseJson(await response.text());
-    const listed: unknown[] = isRecord(body) && Array.isArray(body.data) ? body.data : [];
-    const ids = listed.map((item) => (isRecord(item) && typeof item.id === "string" ? item.id : "")).filter(Boolean);
-    const model = ids.find((id) => !NOT_CHAT.test(id));
-    return model === undefined ? undefined : { ...target, model };
+    const response = await httpFetch(url, { signal });
+    return response.ok ? parseJson(await response.text()) : undefined;
   } catch {
     // No server, too slow, or another kind of server.
     return undefined;
   }
+}
+
+function records(value: unknown, ...keys: readonly string[]): Record<string, unknown>[] {
+  for (const key of keys) {
+    const list = isRecord(value) ? value[key] : undefined;
+    if (Array.isArray(list)) return list.filter(isRecord);
+  }
+  return [];
+}
+
+/** The ids of the models in memory. Using another one would load it, which takes minutes or more memory than there is. */
+async function loadedModels({ provider, baseUrl }: ProbeTarget, signal: AbortSignal): Promise<string[]> {
+  const root = baseUrl.replace(/\/v1$/, "");
+  if (provider === "ollama") {
+    const running = records(await fetchJson(`${root}/api/ps`, signal), "models");
+    return running.map((item) => String(item.model ?? item.name ?? ""));
+  }
+  if (provider !== "lmstudio") return [];
+  const [current, older] = await Promise.all([
+    fetchJson(`${root}/api/v1/models`, signal),
+    fetchJson(`${root}/api/v0/models`, signal),
+  ]);
+  const instances = records(current, "models").flatMap((item) =>
+    records(item, "loaded_instances").map((instance) => String(instance.id ?? item.key ?? "")),
+  );
+  const marked = records(older, "data").filter((item) => item.state === "loaded");
+  return [...instances, ...marked.map((item) => String(item.id ?? ""))];
+}
+
+async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalServer | undefined> {
+  if (!(await listens(target.baseUrl, signal))) return undefined;
+  const [body, loaded] = await Promise.all([
+    fetchJson(`${target.baseUrl}/models`, signal),
+    loadedModels(target, signal),
+  ]);
+  const ids = records(body, "data").map((item) => (typeof item.id === "string" ? item.id : ""));
+  const chat = ids.filter((id) => id !== "" && !NOT_CHAT.test(id));
+  const model = chat.find((id) => loaded.includes(id)) ?? chat[0];
+  return model === undefined ? undefined : { ...target, model };
 }
 
 /** The first target, in the given order, that serves a chat model within the deadline; undefined when none does. */

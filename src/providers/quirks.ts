@@ -71,6 +71,8 @@ export interface ProviderQuirks {
   readonly effortModels?: readonly string[] | undefined;
   /** Tool schemas without `pattern` and `format`, for servers that turn schemas into grammars. */
   readonly plainSchemas?: boolean | undefined;
+  /** The host accepts only call ids of nine letters and digits. */
+  readonly callIds?: "nine" | undefined;
   /** Merged into every body, before the fields of the user. */
   readonly extraBody?: JsonObject | undefined;
 }

@@ -30,6 +30,18 @@ describe("the catalog", () => {
     for (const word of words) expect(providerById(word) ?? providerByAlias(word)).toBeDefined();
   });
 
+  test.each([
+    ["aliyun", "alibaba"],
+    ["qwen", "alibaba"],
+    ["deep-seek", "deepseek"],
+    ["build-nvidia", "nvidia"],
+    ["nemotron", "nvidia"],
+    ["groq", "groq"],
+    ["mistralai", "mistral"],
+    ["together-ai", "together"],
+    ["fireworks-ai", "fireworks"],
+  ])("%s is %s", (word, id) => expect((providerById(word) ?? providerByAlias(word))?.id).toBe(id));
+
   test("every entry has an address or a reason for having none", () => {
     for (const spec of CATALOG) {
       const reachable = parseHost(spec.baseUrl) !== undefined;

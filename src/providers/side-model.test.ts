@@ -148,3 +148,32 @@ test("a fallback with a key replaces a primary model without one", async () => {
   expect(provider.identity.provider).toBe("custom:a");
   expect(notes.join("\n")).toMatch(/No key for Anthropic.*\n.*xai\/grok is ignored/s);
 });
+
+test("after a failover, side calls go to the fallback at once", async () => {
+  const dead = await server({ script: () => status(503) });
+  const spare = await server({ script: () => text("from the spare") });
+  const { provider, sideModel } = await side({
+    ...main(dead),
+    providers: {
+      a: { base_url: `${dead.url}/v1`, api_key: "key-a" },
+      b: { base_url: `${spare.url}/v1`, api_key: "key-b" },
+    },
+    fallback_providers: [{ provider: "custom:b", model: "spare-model" }],
+  });
+  const request = {
+    system: "",
+    messages: [{ role: "user" as const, content: "hello" }],
+    tools: [],
+    conversationId: "c",
+    purpose: "chat",
+  };
+  for await (const event of provider.stream(request, new AbortController().signal)) {
+    if (event.type === "done") expect(event.response.identity.model).toBe("spare-model");
+  }
+  const before = dead.requests.length;
+  expect(await sideModel.ask({ task: "title_generation", prompt: "name it" })).toMatchObject({
+    ok: true,
+    identity: { model: "spare-model" },
+  });
+  expect(dead.requests.length).toBe(before);
+});

@@ -54,13 +54,16 @@ export class SideModels implements SideModel {
     const main = configured?.model ? { ...this.#main, model: configured.model } : this.#main;
     const endpoints: Endpoint[] = [main];
     if (configured?.provider !== "main" && main.transport !== "offline") {
-      for (const asked of this.#autoAsks()) {
+      for (const asked of [...settings.fallbacks, ...this.#autoAsks()]) {
         const found = resolveEndpoint(asked, context);
         if (found.ok && !endpoints.some((known) => sameModel(known, found.endpoint))) endpoints.push(found.endpoint);
       }
     }
     const now = Date.now();
-    const available = endpoints.filter((endpoint) => (this.#unpaid.get(endpoint.provider) ?? 0) <= now);
+    const { health } = this.#models;
+    const available = endpoints.filter(
+      (endpoint) => !health.isDown(endpoint) && (this.#unpaid.get(endpoint.provider) ?? 0) <= now,
+    );
     return { endpoints: available.length > 0 ? available : endpoints };
   }
 
@@ -69,7 +72,7 @@ export class SideModels implements SideModel {
     return spec?.auxModel ? { ...ask, model: spec.auxModel } : ask;
   }
 
-  /** After the main model: the gateways, then the first provider that has a key and a cheap model. */
+  /** After the main model and its fallbacks: the gateways, then the first provider that has a key and a cheap model. */
   *#autoAsks(): Generator<ModelSelection> {
     for (const id of ["openrouter", "nous"]) yield this.#withAuxModel({ provider: id });
     for (const spec of CATALOG) {

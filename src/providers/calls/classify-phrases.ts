@@ -107,7 +107,7 @@ export const FILTER = [
   "flagged by our safety",
 ];
 
-export const POLICY = ["data policy", "guardrail restrictions", "privacy settings"];
+export const POLICY = ["data policy", "data policies", "guardrail restrictions", "privacy settings"];
 
 export const IMAGE_SIZE = [
   "image exceeds",
@@ -130,6 +130,10 @@ export const IMAGE_REJECTED = [
 ];
 
 export const GRAMMAR = [
+  "failed to convert schema",
+  "json-schema-to-grammar",
+  "json_schema_to_grammar",
+  "unsupported pattern",
   "error parsing grammar",
   "failed to initialize samplers",
   "failed to parse grammar",

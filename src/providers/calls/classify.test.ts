@@ -102,6 +102,24 @@ const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] =
     "",
   ],
   [
+    "data policy with 400",
+    { status: 400, message: "No endpoints available matching your data policy" },
+    "provider_policy_blocked",
+    "",
+  ],
+  [
+    "data policy without a status",
+    { message: "No endpoints available matching your guardrail restrictions and data policy" },
+    "provider_policy_blocked",
+    "",
+  ],
+  [
+    "llama.cpp schema",
+    { status: 400, message: "json-schema-to-grammar failed to convert schema" },
+    "llama_cpp_grammar_pattern",
+    "retry strip_schema_patterns",
+  ],
+  [
     "other 400",
     { status: 400, message: "messages: field required, please see the reference for the format" },
     "format_error",

@@ -91,11 +91,21 @@ function limitKind(text: string): "billing" | "rate_limit" | undefined {
   return has(text, phrases.TRANSIENT_CUES) ? "rate_limit" : "billing";
 }
 
+/** OpenRouter has no host that the user's data policy allows. It says so with several statuses, or with none. */
+function isPolicyRefusal({ status }: CallError, text: string): boolean {
+  const refused = status === undefined || status === 400 || status === 403 || status === 404;
+  return (
+    refused && has(text, phrases.POLICY) && /no (allowed |available )?(endpoints?|providers?)|guardrail/.test(text)
+  );
+}
+
 function special(failure: CallError, text: string): FailureKind | undefined {
   const { status } = failure;
+  if (isPolicyRefusal(failure, text)) return "provider_policy_blocked";
   if (status === 400 && text.includes("signature") && text.includes("thinking")) return "thinking_signature";
   if (status === 429 && text.includes("extra usage") && text.includes("long context")) return "long_context_tier";
-  if ((status === 400 || status === 500) && has(text, phrases.GRAMMAR)) return "llama_cpp_grammar_pattern";
+  if ((status === undefined || status === 400 || status >= 500) && has(text, phrases.GRAMMAR))
+    return "llama_cpp_grammar_pattern";
   return undefined;
 }
 

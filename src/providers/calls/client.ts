@@ -14,6 +14,7 @@ import { type Changes, NO_CHANGES, withRecovery } from "./amend.ts";
 import { type AttemptEnd, type AttemptTools, acceptablePartial, runAttempt } from "./attempt.ts";
 import { bodySize, toCallError } from "./call-error.ts";
 import { classify, type Verdict } from "./classify.ts";
+import type { EndpointHealth } from "./endpoint-health.ts";
 import { nextStep, type Step } from "./retry-plan.ts";
 import { overCap } from "./spend-caps.ts";
 
@@ -21,6 +22,8 @@ export interface ClientOptions extends AttemptTools {
   readonly primary: Endpoint;
   readonly fallbacks: readonly Endpoint[];
   readonly settings: ProviderSettings;
+  /** Gets the failures after which a fallback took over, and the answers. */
+  readonly health?: EndpointHealth | undefined;
   readonly random?: (() => number) | undefined;
 }
 
@@ -135,6 +138,7 @@ export class ProviderClient implements Provider {
       const end = yield* this.#tryEndpoint(stage);
       if (!end.leave) return;
       const { kind } = end.failure;
+      this.#options.health?.failed(endpoint, kind);
       if (turn.index === 0 && (kind === "rate_limit" || kind === "billing"))
         this.#holdUntil = Date.now() + this.#options.settings.time.holdMs;
       turn.index++;
@@ -177,6 +181,7 @@ export class ProviderClient implements Provider {
       if (end.delivered) stage.lastEventAt = end.lastEventAt;
       if (end.done) {
         stage.turn.answered = true;
+        this.#options.health?.answered(endpoint);
         await this.#afterSuccess(endpoint);
         yield this.#doneEvent(endpoint, end, end.done);
         return ENDED;

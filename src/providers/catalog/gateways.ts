@@ -72,7 +72,7 @@ export const GATEWAYS: readonly ProviderSpec[] = [
     auth: "api_key",
     keyVars: ["NVIDIA_API_KEY"],
     urlVars: ["NVIDIA_BASE_URL"],
-    aliases: ["nvidia-nim", "nim"],
+    aliases: ["nvidia-nim", "nim", "build-nvidia", "nemotron"],
     quirks: { defaultMaxTokens: 16_384 },
   },
   {

@@ -17,7 +17,7 @@ export const LOCAL: readonly ProviderSpec[] = [
     transport: "chat_completions",
     baseUrl: "http://127.0.0.1:1234/v1",
     auth: "none",
-    keyVars: ["LM_API_KEY"],
+    keyVars: ["LM_API_KEY", "LM_API_TOKEN"],
     urlVars: ["LM_BASE_URL"],
     aliases: ["lm-studio", "lm_studio"],
     local: true,

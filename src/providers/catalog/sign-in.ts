@@ -49,7 +49,7 @@ export const SIGN_IN: readonly ProviderSpec[] = [
     auth: "oauth",
     keyVars: ["QWEN_API_KEY"],
     urlVars: ["HERMES_QWEN_BASE_URL"],
-    aliases: ["qwen", "qwen-portal", "qwen-cli"],
+    aliases: ["qwen-portal", "qwen-cli"],
     instead: "set QWEN_API_KEY, or use `alibaba` with DASHSCOPE_API_KEY",
     quirks: { reasoning: "qwen", defaultMaxTokens: 65_536, contentAsParts: true, sessionMetadata: true },
   },

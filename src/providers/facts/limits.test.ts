@@ -79,6 +79,39 @@ describe("the window", () => {
     });
   });
 
+  test("a model that Ollama has not loaded is loaded, and the window it was loaded with is used", async () => {
+    const loaded: string[] = [];
+    const server = createServer((request, response) => {
+      const answers: Record<string, unknown> = {
+        "/api/show": { model_info: { "qwen3.context_length": 131_072 }, parameters: "" },
+        "/api/ps": { models: loaded.map((model) => ({ model, context_length: 4096 })) },
+        "/api/generate": { done: true },
+      };
+      if (request.url === "/api/generate") loaded.push("qwen3:8b");
+      const body = answers[request.url ?? ""];
+      response.writeHead(body ? 200 : 404).end(JSON.stringify(body ?? {}));
+    });
+    const url = await listen(server);
+    const facts = new ModelFacts({ cachePath });
+    expect(await facts.limits(endpoint(`${url}/v1`, "qwen3:8b", "ollama"), noKey)).toMatchObject({
+      contextLength: 4096,
+    });
+  });
+
+  test("LM Studio reports the window of the loaded instance", async () => {
+    const server = createServer((request, response) => {
+      const instance = { id: "gemma-3-4b", config: { context_length: 8192 } };
+      const model = { key: "gemma-3-4b", max_context_length: 131_072, loaded_instances: [instance] };
+      const found = request.url === "/api/v1/models";
+      response.writeHead(found ? 200 : 404).end(JSON.stringify(found ? { models: [model] } : {}));
+    });
+    const url = await listen(server);
+    const facts = new ModelFacts({ cachePath });
+    expect(await facts.limits(endpoint(`${url}/v1`, "gemma-3-4b", "lmstudio"), noKey)).toMatchObject({
+      contextLength: 8192,
+    });
+  });
+
   test("limits of well-known models need no network", async () => {
     const facts = new ModelFacts({ cachePath, fetch: () => Promise.reject(new Error("no network here")) });
     expect(await facts.limits(endpoint("", "claude-sonnet-4-6", "anthropic"), noKey)).toEqual({
@@ -175,5 +208,21 @@ describe("looking for a local server", () => {
     const started = Date.now();
     expect(await discoverLocal({ targets: targets.slice(0, 2) })).toBeUndefined();
     expect(Date.now() - started).toBeLessThan(5_000);
+  });
+
+  test.each([
+    ["ollama", "/api/ps", { models: [{ model: "qwen3:8b", context_length: 4096 }] }],
+    ["lmstudio", "/api/v0/models", { data: [{ id: "a" }, { id: "qwen3:8b", state: "loaded" }] }],
+    ["lmstudio", "/api/v1/models", { models: [{ key: "q", loaded_instances: [{ id: "qwen3:8b" }] }] }],
+  ])("the model in memory is preferred to the first of the list (%s, %s)", async (provider, path, answer) => {
+    const list = { data: [{ id: "llama3.2:latest" }, { id: "qwen3:8b" }] };
+    const url = await listen(
+      createServer((request, response) => {
+        const body = request.url === "/v1/models" ? list : request.url === path ? answer : undefined;
+        response.writeHead(body ? 200 : 404).end(JSON.stringify(body ?? {}));
+      }),
+    );
+    const targets = [{ provider, label: provider, baseUrl: `${url}/v1` }];
+    expect(await discoverLocal({ targets, deadlineMs: 5_000 })).toMatchObject({ model: "qwen3:8b" });
   });
 });

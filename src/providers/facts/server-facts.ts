@@ -14,6 +14,9 @@ export interface ServerFacts {
   readonly ollama?: boolean | undefined;
 }
 
+/** A large model takes this long from a slow disk. */
+const LOAD_DEADLINE_MS = 180_000;
+
 type Fetch = typeof fetch;
 type Fields = { readonly [key: string]: unknown };
 
@@ -83,25 +86,56 @@ function sameName(listed: unknown, model: string): boolean {
   return listed === model || listed === `${model}:latest`;
 }
 
+async function runningOllama(query: FactsQuery): Promise<Fields | undefined> {
+  const loaded = await ask(query, `${serverRoot(query.endpoint)}/api/ps`);
+  return fieldsOfAll(loaded?.models).find((item) => sameName(item.model ?? item.name, query.endpoint.model));
+}
+
+/**
+ * The window of Ollama is the one that the model is loaded with, which depends on the memory of the machine and is often
+ * far below that of the model. A model that is not in memory is loaded now: the first call would do it anyway.
+ */
+async function loadOllama(query: FactsQuery): Promise<Fields | undefined> {
+  const { endpoint } = query;
+  const loading = { ...query, deadlineMs: LOAD_DEADLINE_MS };
+  await ask(loading, `${serverRoot(endpoint)}/api/generate`, { model: endpoint.model, stream: false });
+  return runningOllama(query);
+}
+
 async function askOllama(query: FactsQuery): Promise<ServerFacts | undefined> {
   const { endpoint } = query;
-  const root = serverRoot(endpoint);
-  const [show, loaded] = await Promise.all([
-    ask(query, `${root}/api/show`, { model: endpoint.model }),
-    ask(query, `${root}/api/ps`),
+  const [show, running] = await Promise.all([
+    ask(query, `${serverRoot(endpoint)}/api/show`, { model: endpoint.model }),
+    runningOllama(query),
   ]);
   if (!show?.model_info) return undefined;
-  const running = fieldsOfAll(loaded?.models).find((item) => sameName(item.model ?? item.name, endpoint.model));
   const configured = /^num_ctx\s+(\d+)/m.exec(String(show.parameters ?? ""))?.[1];
+  const loaded = running ?? (configured === undefined ? await loadOllama(query) : undefined);
   const trained = Object.entries(fields(show.model_info)).find(([key]) => key.endsWith(".context_length"))?.[1];
-  const contextLength = count(running?.context_length) ?? count(configured) ?? count(trained);
-  return { ollama: true, contextLength };
+  return { ollama: true, contextLength: count(loaded?.context_length) ?? count(configured) ?? count(trained) };
+}
+
+/** The answer of `/api/v1/models`, which LM Studio has since 0.4. */
+async function askLmStudioInstances(query: FactsQuery): Promise<number | undefined> {
+  const answer = await ask(query, `${serverRoot(query.endpoint)}/api/v1/models`);
+  for (const item of fieldsOfAll(answer?.models)) {
+    const loaded = fieldsOfAll(item.loaded_instances);
+    const instance =
+      loaded.find(({ id }) => id === query.endpoint.model) ??
+      (item.key === query.endpoint.model ? loaded[0] : undefined);
+    if (instance) return count(fields(instance.config).context_length);
+    if (item.key === query.endpoint.model) return count(item.max_context_length);
+  }
+  return undefined;
 }
 
 async function askLmStudio(query: FactsQuery): Promise<ServerFacts | undefined> {
-  const answer = await ask(query, `${serverRoot(query.endpoint)}/api/v0/models`);
+  const [current, answer] = await Promise.all([
+    askLmStudioInstances(query),
+    ask(query, `${serverRoot(query.endpoint)}/api/v0/models`),
+  ]);
   const found = fieldsOfAll(answer?.data).find((item) => item.id === query.endpoint.model);
-  const contextLength = count(found?.loaded_context_length) ?? count(found?.max_context_length);
+  const contextLength = count(found?.loaded_context_length) ?? current ?? count(found?.max_context_length);
   return contextLength === undefined ? undefined : { contextLength };
 }
 

@@ -101,7 +101,7 @@ function userRow(content: Content, images: ContentPart[], call: TransportCall): 
 export function chatMessages(call: TransportCall): JsonObject[] {
   const { request, quirks, model } = call;
   const rows: MutableJson[] = [];
-  const ids = new WireIds(MAX_ID);
+  const ids = new WireIds(MAX_ID, quirks.callIds);
   const developer = quirks.developerRole !== false && takesDeveloperRole(model);
   if (request.system.trim() !== "")
     rows.push({

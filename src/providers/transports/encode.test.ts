@@ -311,6 +311,14 @@ describe("anthropic body", () => {
   });
 });
 
+test("a host that accepts only nine letters and digits as call ids gets them, the same ones in call and result", () => {
+  const messages = called({});
+  const rows = chat({ request: { messages }, quirks: { callIds: "nine" } }).messages as Rows;
+  const made = (rows.find((row) => row.tool_calls) as { tool_calls: Rows }).tool_calls[0]?.id;
+  expect(made).toMatch(/^[a-zA-Z0-9]{9}$/);
+  expect(rows.find((row) => row.role === "tool")?.tool_call_id).toBe(made);
+});
+
 describe("responses body", () => {
   test("store is off, the cache key is the conversation, encrypted reasoning is requested", () => {
     expect(responses({ request: { reasoningEffort: "high", temperature: 0.5, maxOutputTokens: 5 } })).toEqual({

@@ -68,17 +68,26 @@ export class CallIds {
 /** Maps stored call ids to ids that a dialect accepts; the same history always gives the same ids. */
 export class WireIds {
   readonly #max: number;
+  readonly #style: "nine" | undefined;
   readonly #used = new Set<string>();
   #current = new Map<string, string>();
 
-  constructor(max: number) {
+  /** `style`: "nine" for hosts that accept only nine letters and digits. */
+  constructor(max: number, style?: "nine") {
     this.#max = max;
+    this.#style = style;
   }
 
   /** Starts the calls of one assistant message; the following results refer to them. */
   open(calls: readonly ToolCall[]): void {
     this.#current = new Map();
     for (const call of calls) {
+      if (this.#style === "nine") {
+        const id = /^[A-Za-z0-9]{9}$/.test(call.id) && !this.#used.has(call.id) ? call.id : this.#digestOf(call.id);
+        this.#used.add(id);
+        this.#current.set(call.id, id);
+        continue;
+      }
       let id = call.id.replace(/[^A-Za-z0-9_-]/g, "_");
       if (id !== call.id || id === "" || id.length > this.#max || this.#used.has(id))
         id = `${id.slice(0, this.#max - 10)}_${digest(`${call.id}|${this.#used.size}`, 8)}`;
@@ -87,8 +96,13 @@ export class WireIds {
     }
   }
 
+  #digestOf(id: string): string {
+    return digest(`${id}|${this.#used.size}`, 9);
+  }
+
   /** The wire id of a call of the current message. */
   find(id: string): string {
+    if (this.#style === "nine") return this.#current.get(id) ?? digest(id, 9);
     return this.#current.get(id) ?? id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, this.#max);
   }
 }
