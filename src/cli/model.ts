@@ -48,6 +48,31 @@ async function list(context: CliContext): Promise<number> {
   return 0;
 }
 
+const WINDOW_SOURCES: { readonly [source: string]: string } = {
+  config: "from config.yaml",
+  provider: "reported by the server",
+  catalog: "from the table of models",
+};
+
+function windowText({ contextLength, source }: ModelView["limits"]): string {
+  const tokens = `${contextLength.toLocaleString("en-US")} tokens`;
+  return source === "default" ? `not known; ${tokens} are assumed` : `${tokens} (${WINDOW_SOURCES[source] ?? source})`;
+}
+
+const PRICE_SOURCES: { readonly [source: string]: string } = {
+  user_override: "from config.yaml",
+  provider_models_api: "reported by the provider",
+  official_docs_snapshot: "list price of the maker",
+  third_party_snapshot: "price list of a third party",
+};
+
+function priceText(price: ModelView["price"]): string {
+  if (price === null) return "not known; a high one is assumed for spending caps";
+  if (price.source === "none") return "free";
+  const source = PRICE_SOURCES[price.source] ?? price.source;
+  return `$${price.input} in, $${price.output} out per million tokens (${source}${price.read ? `, ${price.read}` : ""})`;
+}
+
 function viewLines(view: ModelView): string[] {
   const { identity, limits } = view;
   return [
@@ -55,7 +80,8 @@ function viewLines(view: ModelView): string[] {
     `Provider:   ${identity.provider} (${view.label})`,
     `Address:    ${identity.baseUrl || "none"}`,
     `Dialect:    ${identity.transport}`,
-    `Window:     ${limits.contextLength.toLocaleString("en-US")} tokens (${limits.source})`,
+    `Window:     ${windowText(limits)}`,
+    `Price:      ${priceText(view.price)}`,
     `Caching:    ${view.caching.replace(/^prompt caching: /, "")}`,
     `Fallbacks:  ${view.fallbacks.map((entry) => `${entry.provider}/${entry.model}`).join(", ") || "none"}`,
     ...view.notes.map((note) => `Note:       ${note}`),

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -56,6 +56,38 @@ describe("hermes auth", () => {
   });
 });
 
+describe("hermes fallback", () => {
+  test("adds in order, lists with problems, removes and clears; other fields survive", async () => {
+    await writeFile(
+      join(home, "config.yaml"),
+      "# mine\nagent:\n  max_turns: 30\nfallback_model:\n  provider: ollama\n  model: qwen3:8b\n  region: north\n",
+    );
+    const env = { ANTHROPIC_API_KEY: "sk-ant-api-12345678" };
+    const added = await hermes(["fallback", "add", "claude-haiku-5-5", "--provider", "anthropic", "--place", "1"], {
+      env,
+    });
+    expect([added.code, added.stdout]).toEqual([0, "Fallback 1 is now anthropic/claude-haiku-5-5.\n"]);
+    const keyless = await hermes(["fallback", "add", "groq", "openai/gpt-oss-120b"], { env });
+    expect([keyless.code, keyless.stderr]).toEqual([0, expect.stringContaining("No key for Groq")]);
+    const written = await readFile(join(home, "config.yaml"), "utf8");
+    expect(written).toMatch(/# mine[\s\S]*region: north/);
+    expect(written).not.toContain("fallback_model");
+    const rows = JSON.parse((await hermes(["fallback", "list", "--json"], { env })).stdout);
+    expect(rows).toMatchObject([
+      { place: 1, provider: "anthropic", problem: null },
+      { place: 2, provider: "ollama", model: "qwen3:8b" },
+      { place: 3, provider: "groq" },
+    ]);
+    expect((await hermes(["fallback", "rm", "ollama/qwen3:8b"])).stdout).toContain("Removed the fallback ollama");
+    expect((await hermes(["fallback", "remove", "9"])).code).toBe(2);
+    const typo = await hermes(["fallback", "add", "antropic", "x"]);
+    expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining('did you mean "anthropic"')]);
+    expect((await hermes(["fallback", "add", "anthropic", "claude-haiku-5-5"])).stderr).toContain("already");
+    expect((await hermes(["fallback", "clear"])).stdout).toBe("Removed 2 fallbacks.\n");
+    expect((await hermes(["fallback"])).stdout).toContain("No fallbacks");
+  });
+});
+
 describe("hermes model and usage", () => {
   test("lists every provider and its state", async () => {
     const listed = await hermes(["model", "list", "--json"], { env: { XAI_API_KEY: "xai-key-123" } });
@@ -82,7 +114,7 @@ describe("hermes model and usage", () => {
     const tested = await hermes(["model", "test"]);
     expect(tested.stderr).toBe("");
     expect(tested.stdout).toMatch(
-      /Window: +8,192 tokens \(provider\)[\s\S]*Answer: +OK[\s\S]*ms to the first token[\s\S]*\$2\.000040/,
+      /Window: +8,192 tokens \(reported by the server\)[\s\S]*Answer: +OK[\s\S]*ms to the first token[\s\S]*\$2\.000040/,
     );
     const refused = await hermes(["model", "test"]);
     expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("refused the key (401)")]);

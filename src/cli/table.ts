@@ -22,6 +22,10 @@ export const commands: CommandTable = {
     summary: "List, choose and test models",
     load: async () => (await import("./model.ts")).modelCommand,
   },
+  fallback: {
+    summary: "Models to use when the main one fails",
+    load: async () => (await import("./fallback.ts")).fallbackCommand,
+  },
   usage: {
     summary: "Tokens and cost of model calls",
     load: async () => (await import("./usage.ts")).usageCommand,

@@ -4,14 +4,16 @@ import type { ModelIdentity, ModelLimits, ModelRequest } from "../../core/model/
 import type { Cost, Usage, UsageLedger } from "../../core/store/usage.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
-import { modelIdentity } from "../endpoint.ts";
+import { type Endpoint, modelIdentity } from "../endpoint.ts";
+import { pricesFor } from "../facts/pricing.ts";
 import { type KeySources, variableKeys } from "../keys/endpoint-keys.ts";
 import { sameOrigin } from "../keys/key-hosts.ts";
 import { endpointReady } from "../keys/plugin-keys.ts";
+import { nativeName } from "../native-name.ts";
 import { openModels } from "../open-models.ts";
 import type { ProviderSpec } from "../provider-spec.ts";
 import { findProvider, type ModelSelection, resolveEndpoint } from "../resolve.ts";
-import type { CustomEndpoint, ProviderSettings } from "../settings.ts";
+import type { CustomEndpoint, Prices, ProviderSettings } from "../settings.ts";
 import type { ModelsContext } from "./models-context.ts";
 
 export interface ProviderRow {
@@ -24,10 +26,19 @@ export interface ProviderRow {
   readonly defaultModel: string;
 }
 
+export interface ModelPrice extends Prices {
+  /** `user_override`, `provider_models_api`, `official_docs_snapshot`, `third_party_snapshot`, or `none` for free models. */
+  readonly source: string;
+  /** The month in which a price list was read. */
+  readonly read: string | null;
+}
+
 export interface ModelView {
   readonly identity: ModelIdentity;
   readonly label: string;
   readonly limits: ModelLimits;
+  /** The price of the main hosts, with its page; null where it is not known and spending is estimated too high. */
+  readonly price: ModelPrice | null;
   readonly caching: string;
   readonly fallbacks: readonly ModelIdentity[];
   readonly notes: readonly string[];
@@ -100,6 +111,18 @@ function catalogRow(spec: ProviderSpec, keys: KeySources): ProviderRow {
   };
 }
 
+async function findPrice(models: Models, endpoint: Endpoint): Promise<ModelPrice | null> {
+  if (endpoint.transport === "offline" || endpoint.spec.local)
+    return { input: 0, output: 0, source: "none", read: null };
+  const { settings, facts, credentials } = models;
+  const ours = settings.model.model === "" || nativeName(endpoint.spec.id, settings.model.model) === endpoint.model;
+  const override = ours ? settings.prices : undefined;
+  const known = pricesFor(endpoint, { override });
+  const key = async () => (await credentials.lease(endpoint.keys, endpoint.baseUrl))?.value ?? null;
+  const found = known ?? pricesFor(endpoint, { listed: await facts.prices(endpoint, await key()) });
+  return found ? { ...found.prices, source: found.source, read: found.version ?? null } : null;
+}
+
 async function describeModel(models: Models, selection: ModelSelection) {
   const { provider, endpoint, notes } = await models.connect(selection);
   const { endpoints } = await models.fallbacks();
@@ -107,6 +130,7 @@ async function describeModel(models: Models, selection: ModelSelection) {
     identity: provider.identity,
     label: endpoint.label,
     limits: await provider.limits(),
+    price: await findPrice(models, endpoint),
     caching: provider.caching.label,
     fallbacks: endpoints.map(modelIdentity),
     notes,
