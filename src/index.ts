@@ -14,6 +14,8 @@ export {
 export type { Job, JobRun } from "./core/job.ts";
 export type { JobInput } from "./core/job-service.ts";
 export type { Content, ContentPart, Message, ToolCall } from "./core/message.ts";
+export type { Review } from "./core/review.ts";
+export type { Proposal } from "./core/store/proposals.ts";
 export type { SearchAnswer, SearchHit, SessionRow, SessionStore, SessionSummary } from "./core/store/session.ts";
 export type { Cost, Usage, UsageLedger } from "./core/store/usage.ts";
 export type { Jobs } from "./cron/job-service.ts";

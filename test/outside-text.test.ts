@@ -88,9 +88,10 @@ describe("without a user to ask, nothing becomes durable after", () => {
   });
 });
 
-it("local work does not restrict memory, skills and jobs", async () => {
+it("local work does not restrict memory, skills and jobs while a user is there", async () => {
   execFileSync("git", ["init", "-q"], { cwd: host.project });
-  const talk = await host.talk();
+  const user = answering("deny");
+  const talk = await host.talk({ human: user.human });
   await talk.turn(
     terminal("ls -la && git status && cat README.md && grep -rn hello . | wc -l"),
     { name: "read_file", args: { path: "README.md" } },
@@ -100,6 +101,7 @@ it("local work does not restrict memory, skills and jobs", async () => {
   await talk.close();
   expect(memory()).toContain("evil.example");
   for (const result of results) expect(result).not.toContain("Denied");
+  expect(user.asked).toHaveLength(0);
 });
 
 it("the user is asked in later turns too, with the origin and the text", async () => {

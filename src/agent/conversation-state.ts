@@ -1,6 +1,7 @@
 // The state of one conversation: the parts it was opened with, its message log and what its turns share.
 import type { MessageLog } from "./message-log.ts";
 import { OutsideText } from "./outside-text.ts";
+import { OwnTexts } from "./own-texts.ts";
 import type { ConversationParts } from "./parts.ts";
 import { Steering } from "./steering.ts";
 import { type ResolvedTools, resolveTools } from "./tools/resolved-tools.ts";
@@ -10,6 +11,8 @@ export interface ConversationState extends ConversationParts {
   readonly tools: ResolvedTools;
   readonly steering: Steering;
   readonly outside: OutsideText;
+  /** What the user wrote in this conversation, for changes that repeat the user's own words. */
+  readonly ownTexts: OwnTexts;
   /** Turns begun in this process. */
   turns: number;
   /** The session has a title. */
@@ -24,7 +27,8 @@ export function createState(parts: ConversationParts, log: MessageLog): Conversa
     log,
     tools: resolveTools(parts),
     steering: new Steering(),
-    outside: new OutsideText(parts.store, log.conversationId),
+    outside: new OutsideText(parts.trust),
+    ownTexts: new OwnTexts(),
     turns: 0,
     titled: false,
     pressureShown: false,

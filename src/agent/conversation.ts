@@ -11,6 +11,7 @@ import { UserError } from "../core/failure.ts";
 import type { Goals } from "../core/goal.ts";
 import { type ContentPart, contentText, type Message, type UserMessage } from "../core/message.ts";
 import { wellFormed } from "../core/model/well-formed.ts";
+import { lessTrusted, type Provenance } from "../core/trust.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { compact } from "./compaction.ts";
@@ -92,8 +93,8 @@ export class AgentConversation implements Conversation {
     return this.#state.log.messages;
   }
 
-  get outsideOrigin(): string | undefined {
-    return this.#state.outside.origin;
+  get provenance(): Provenance {
+    return this.#state.outside.worst;
   }
 
   /** Text that is put before the next input, for example skills that were asked for. */
@@ -114,7 +115,7 @@ export class AgentConversation implements Conversation {
     const events = new EventQueue<AgentEvent>();
     const turn = new Turn(this.#state, message, {
       signal,
-      tainted: options.tainted ?? false,
+      tainted: options.tainted === true ? (options.taintOrigin ?? "a message that the owner did not write") : undefined,
       senderId: options.senderId,
       deltaMs: options.deltaMs ?? 0,
       emit: (event) => events.push(event),
@@ -165,9 +166,11 @@ export class AgentConversation implements Conversation {
         await untilAborted(hooks.run("on_session_start", args), turn.signal);
       }
     }
-    await outside.load(log.resumed, log.messages);
-    if (turn.tainted) await outside.add("a message that the owner did not write");
-    turn.tainted = outside.origin !== undefined;
+    await outside.load(log.resumed, log.sessionId);
+    const prompt = await this.#state.promptTrust?.();
+    if (prompt && lessTrusted(outside.worst, prompt) !== outside.worst) await outside.add(log.sessionId, prompt);
+    if (turn.inputOrigin !== undefined)
+      await outside.add(log.sessionId, { trust: "untrusted", origin: turn.inputOrigin });
     gate?.beginTurn(log.sessionId);
     await this.#answerLostCalls(turn);
   }

@@ -1,53 +1,74 @@
-// Records that a conversation contains untrusted text. That holds for all later turns, through compactions and
-// restarts: the text, or a summary of it, is still in the window.
-import type { Message } from "../core/message.ts";
-import type { SessionLog } from "../core/store/session.ts";
+// The least trusted text of a conversation. It counts for all later turns, through compactions and restarts: the text,
+// or a summary of it, is still in the window.
+import type { TrustLog, TrustRow } from "../core/store/trust-log.ts";
 import type { ToolResult } from "../core/tool/tool.ts";
+import { isTainted, lessTrusted, OWN, type Provenance, trustByToolName } from "../core/trust.ts";
 
-/** Tools whose results other people wrote: web pages, search results, MCP servers. */
-const FOREIGN = /^(?:web_|browser_|mcp_|x_search)/;
-
-const metaKey = (conversationId: string) => `outside:${conversationId}`;
-
-/** For sessions without a record: the first stored result of a foreign tool. */
-function foreignTool(log: readonly Message[]): string | undefined {
-  const found = log.find((message) => message.role === "tool" && FOREIGN.test(message.tool_name));
-  return found?.role === "tool" ? `the result of ${found.tool_name}` : undefined;
-}
-
-/** Whether a result is untrusted: by its `trust`, else by the name of the tool. A failed web tool has read nothing. */
-export function isForeign(name: string, result: Pick<ToolResult, "trust" | "failed">): boolean {
-  if (result.trust !== undefined) return result.trust === "untrusted";
-  return FOREIGN.test(name) && !(result.failed && name.startsWith("web_"));
+/** The trust of a tool's result: as stated by the tool, else by its name. A failed call without a statement read nothing. */
+export function resultTrust(name: string, result: Pick<ToolResult, "trust" | "origin" | "failed">): Provenance {
+  if (result.trust === undefined) return result.failed ? OWN : trustByToolName(name);
+  if (result.trust === "own") return OWN;
+  return { trust: result.trust, origin: result.origin ?? `the result of ${name}` };
 }
 
 export class OutsideText {
-  readonly #store: Pick<SessionLog, "getMeta" | "setMeta">;
-  readonly #conversationId: string;
-  #origin: string | undefined;
+  readonly #log: TrustLog | undefined;
+  #worst = OWN;
   #loaded = false;
+  /** Rows that can be stored later: without them, a result counts as untrusted unless its tool is known to be safe. */
+  #waiting: TrustRow[] = [];
+  readonly #results = new Map<string, Provenance>();
 
-  constructor(store: Pick<SessionLog, "getMeta" | "setMeta">, conversationId: string) {
-    this.#store = store;
-    this.#conversationId = conversationId;
+  constructor(log: TrustLog | undefined) {
+    this.#log = log;
   }
 
-  /** Where the first such text came from; undefined when there is none. */
+  get worst(): Provenance {
+    return this.#worst;
+  }
+
+  /** Where the least trusted text came from; undefined when everything is the user's own. */
   get origin(): string | undefined {
-    return this.#origin;
+    return this.#worst.origin;
+  }
+
+  tainted(userPresent: boolean): boolean {
+    return isTainted(this.#worst, userPresent);
   }
 
   /** Reads the record of a resumed conversation, once. */
-  async load(resumed: boolean, log: readonly Message[]): Promise<void> {
+  async load(resumed: boolean, sessionId: string): Promise<void> {
     if (this.#loaded) return;
-    if (resumed) this.#origin ??= (await this.#store.getMeta(metaKey(this.#conversationId))) || foreignTool(log);
+    if (resumed && this.#log) this.#worst = lessTrusted(this.#worst, await this.#log.read(sessionId));
     this.#loaded = true;
   }
 
-  /** Durable before it resolves. */
-  async add(origin: string): Promise<void> {
-    if (this.#origin !== undefined) return;
-    this.#origin = origin;
-    await this.#store.setMeta(metaKey(this.#conversationId), origin);
+  /** Text that is about to be stored or sent outside of a tool result. Durable before it resolves. */
+  async add(sessionId: string, found: Provenance): Promise<void> {
+    if (found.trust === "own") return;
+    this.#worst = lessTrusted(this.#worst, found);
+    await this.#log?.record([{ sessionId, messageId: null, ...found }]);
+  }
+
+  /** The result of a call; its row is recorded when the message is stored. */
+  addResult(callId: string, found: Provenance): void {
+    this.#worst = lessTrusted(this.#worst, found);
+    this.#results.set(callId, found);
+  }
+
+  /** Called for each stored result of a tool. */
+  stored(sessionId: string, messageId: number, call: { readonly id: string; readonly toolName: string }): void {
+    const found = this.#results.get(call.id) ?? OWN;
+    this.#results.delete(call.id);
+    if (found.trust === "own" && trustByToolName(call.toolName).trust === "own") return;
+    this.#waiting.push({ sessionId, messageId, callId: call.id, ...found });
+  }
+
+  /** Writes the rows of the turn in one transaction. */
+  async flush(): Promise<void> {
+    const rows = this.#waiting;
+    this.#waiting = [];
+    this.#results.clear();
+    await this.#log?.record(rows);
   }
 }

@@ -8,7 +8,9 @@ import type { JsonObject, Message } from "../core/message.ts";
 import type { Provider, ReasoningEffort, SideModel } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { SessionIndex, SessionLog } from "../core/store/session.ts";
-import type { DenyTool, ToolBox } from "../core/tool/tool.ts";
+import type { TrustLog } from "../core/store/trust-log.ts";
+import type { DenyTool, ProposeChange, ToolBox } from "../core/tool/tool.ts";
+import type { Provenance } from "../core/trust.ts";
 import type { GuardSettings } from "./tools/loop-guard.ts";
 
 export interface AgentSettings {
@@ -65,6 +67,10 @@ export interface ConversationParts {
   readonly side: SideModel;
   readonly redactor?: Redactor | undefined;
   readonly gate?: Gate | undefined;
+  /** Remembers which messages hold text of others; without it a restart forgets that. */
+  readonly trust?: TrustLog | undefined;
+  /** Keeps lasting changes that need approval while no user is there. */
+  readonly propose?: ProposeChange | undefined;
   readonly settings: AgentSettings;
   /** Called after a compaction removed text from the window: tools may have to return it again. */
   forgetReads?(conversationId: string): void;
@@ -72,4 +78,6 @@ export interface ConversationParts {
   onUndo?(conversationId: string, messages: readonly Message[]): void;
   /** The text for a new session; called again only when compaction opens a continuation. */
   systemPrompt(): Promise<string>;
+  /** The trust of the texts that `systemPrompt` contains, for example of a project's instructions; asked before each turn. */
+  promptTrust?(): Promise<Provenance>;
 }

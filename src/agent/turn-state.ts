@@ -21,7 +21,8 @@ export interface TurnOutcome {
 
 export interface TurnOptions {
   readonly signal: AbortSignal;
-  readonly tainted: boolean;
+  /** Set when the owner did not write the input: where it came from. */
+  readonly tainted: string | undefined;
   readonly senderId: string | undefined;
   /** Minimum interval between delta events; 0 emits each piece at once. */
   readonly deltaMs: number;
@@ -45,8 +46,8 @@ export class Turn {
   transientContext = "";
   /** Messages of a retry: sent after the log, never stored. */
   retryMessages: readonly Message[] = [];
-  /** True from the moment that the conversation holds untrusted text. */
-  tainted: boolean;
+  /** Set when the owner did not write the input: where it came from. */
+  readonly inputOrigin: string | undefined;
   /** Characters of tool results so far. */
   resultChars = 0;
   callsLeft: number;
@@ -69,7 +70,8 @@ export class Turn {
     this.replies = new ReplyReader(state.tools);
     this.userText = contentText(input.content);
     this.userMessage = input;
-    this.tainted = options.tainted;
+    this.inputOrigin = options.tainted;
+    if (options.tainted === undefined) state.ownTexts.add(this.userText);
     this.callsLeft = state.settings.maxTurns ?? DEFAULT_MODEL_CALLS;
     this.refundsLeft = this.callsLeft;
   }
@@ -77,8 +79,20 @@ export class Turn {
   /** Stores messages, then emits them. */
   async append(messages: readonly Message[]): Promise<Message[]> {
     const stored = await this.state.log.append(messages);
-    for (const { id, message } of stored) this.emit({ type: "message", id, message });
+    for (const { id, message } of stored) {
+      if (message.role === "tool")
+        this.state.outside.stored(this.state.log.sessionId, id, {
+          id: message.tool_call_id,
+          toolName: message.tool_name,
+        });
+      this.emit({ type: "message", id, message });
+    }
     return stored.map(({ message }) => message);
+  }
+
+  /** True when lasting changes need the user's approval. */
+  get tainted(): boolean {
+    return this.state.outside.tainted(this.state.human.present);
   }
 
   notice(level: "info" | "warning", text: string): void {

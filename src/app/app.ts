@@ -8,6 +8,7 @@ import type { ConversationOptions, OpenedConversation } from "../core/conversati
 import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
+import type { Review } from "../core/review.ts";
 import type { Skills } from "../core/skill.ts";
 import type { HandoffStore } from "../core/store/handoff.ts";
 import type { SessionStore } from "../core/store/session.ts";
@@ -44,6 +45,8 @@ export interface App {
   skillCommands(platform?: string): Promise<readonly SlashCommand[]>;
   /** The skills of this home; their code is loaded at the first call. */
   skills(): Promise<Skills>;
+  /** Lasting changes that wait for the user's decision. */
+  review(): Promise<Review>;
   /** Every tool that a conversation could have, with its availability. */
   tools(): Promise<readonly ToolState[]>;
   openConversation(options: ConversationOptions): Promise<OpenedConversation>;

@@ -46,7 +46,7 @@ function fileProtection(home: Home): NonNullable<FileToolParts["protection"]> {
   };
 }
 
-function fileParts(services: Services, { fileMemory: memory, checkpoints }: BuiltinState): FileToolParts {
+export function fileParts(services: Services, { fileMemory: memory, checkpoints }: BuiltinState): FileToolParts {
   const { config, gate, home, redactor, workspaces } = services;
   const spillDir = join(home.path, "cache", "tool-results");
   return {

@@ -21,7 +21,7 @@ import { registerBuiltins } from "./builtins.ts";
 import { type AppLog, openAppLog } from "./care/open-log.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
-import { ledgerByConversation, openHomeStore, openLedger, sessionsDir } from "./open-store.ts";
+import { ledgerByConversation, openHomeStore, openLedger, openReviewData, sessionsDir } from "./open-store.ts";
 import type { JobAccess, Services } from "./services.ts";
 
 export interface OpenAppOptions {
@@ -59,7 +59,10 @@ function logOf(services: Services, options: OpenAppOptions): AppLog | undefined 
   return options.host === "worker" ? openAppLog(home, config, (text) => redactor.redact(text)) : undefined;
 }
 
-type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
+type LazyServices = Pick<
+  App,
+  "prepareInput" | "commands" | "skillCommands" | "skills" | "review" | "tools" | "openConversation"
+>;
 
 /** Services whose code is loaded at the first call. */
 function lazyServices(deps: ConversationDeps, log: AppLog | undefined): LazyServices {
@@ -71,7 +74,7 @@ function lazyServices(deps: ConversationDeps, log: AppLog | undefined): LazyServ
     prepareInput,
     commands: async (surface = "terminal") => {
       const { slashCommands } = await import("./slash.ts");
-      const own = slashCommands(services, surface);
+      const own = slashCommands(deps, surface);
       return [...own, ...(plugins?.commands(own) ?? [])];
     },
     skillCommands: async (platform) => {
@@ -79,6 +82,7 @@ function lazyServices(deps: ConversationDeps, log: AppLog | undefined): LazyServ
       return skillCommands({ skills: services.skills, prepareInput }, platform);
     },
     skills: () => services.skills.open(),
+    review: async () => (await import("./open-review.ts")).openReview(deps),
     tools: async () => {
       await registerPluginTools(plugins, registry);
       const { toolStates } = await import("./tool-states.ts");
@@ -152,6 +156,7 @@ interface OpenedServices {
   readonly jobs: OpenedJobs;
   readonly warnings: readonly string[];
   closeLedger(): void;
+  closeReview(): void;
 }
 
 /** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
@@ -185,15 +190,17 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   });
   plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
   const jobs = openJobAccess(home, config);
-  const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron: jobs, notice };
+  const { trust, proposals, close: closeReview } = openReviewData(home, store);
+  const base = { home, config, store, ledger, trust, proposals, models };
+  const services: Services = { ...base, plugins, ...guards, skills, cron: jobs, notice };
   skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
-  return { services, store, jobs, warnings: warnings.map((warning) => warning.message), closeLedger };
+  return { services, store, jobs, warnings: warnings.map((warning) => warning.message), closeLedger, closeReview };
 }
 
 export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
   const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
   ensureHomeLayout(home);
-  const { services, store, jobs, warnings, closeLedger } = await openServices(home, options);
+  const { services, store, jobs, warnings, closeLedger, closeReview } = await openServices(home, options);
   const { config, ledger, hooks, models, plugins, redactor, workspaces } = services;
   const registry = new Registry();
   const builtins = registerBuiltins(registry, services);
@@ -235,6 +242,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       () => store.close(),
       closeLedger,
       () => log?.flush(),
+      closeReview,
     ]),
   };
   jobs.deliverBy(lazy(async () => (await import("./open-delivery.ts")).openDeliverer(app)));

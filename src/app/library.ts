@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
+import type { Review } from "../core/review.ts";
 import { endReason } from "../core/store/end-reason.ts";
 import type { SessionStore } from "../core/store/session.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
@@ -29,6 +30,8 @@ export interface Hermes {
   readonly usage: UsageLedger;
   /** Scheduled jobs. They run while a gateway runs, or when the program calls `jobs.tick()` every minute. */
   readonly jobs: Jobs;
+  /** Lasting changes that wait for the user's decision. */
+  readonly review: Review;
   /** Opens a new conversation, or resumes the session `resume`. */
   conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
   /** Asks one question in a new conversation and closes it. */
@@ -79,6 +82,12 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     sessions: app.store,
     usage: app.ledger,
     jobs: openJobs(() => app.cron()),
+    review: {
+      list: async (all) => (await app.review()).list(all),
+      find: async (id) => (await app.review()).find(id),
+      accept: async (id) => (await app.review()).accept(id),
+      discard: async (id) => (await app.review()).discard(id),
+    },
     conversation,
     ask: async (text, request) => {
       const talk = await conversation(request);

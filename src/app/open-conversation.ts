@@ -72,7 +72,7 @@ export async function ownTools(
   memory: Pick<OpenedMemory, "tool">,
 ): Promise<Tool[]> {
   return [
-    sessionSearchTool({ store: services.store, userId: options.userId || undefined }),
+    sessionSearchTool({ store: services.store, userId: options.userId || undefined, trust: services.trust }),
     recallContextTool(services.store),
     ...(await skillToolsFor(services.skills, options)),
     await cronToolFor(services, options),
@@ -161,6 +161,8 @@ async function openPrepared(
       side,
       redactor: services.redactor,
       gate: turnGate(deps),
+      trust: services.trust,
+      propose: (call) => services.proposals.add(call, { source: options.source ?? "cli", chat: options.origin }),
       settings: agentSettings(services.config, options, {
         cwd: () => services.workspaces.cwd(opened.conversation?.conversationId ?? "", cwd),
         workspace: cwd,

@@ -1,9 +1,12 @@
 // Opens the databases of a home: the session store and the ledger of model calls.
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
+import type { ProposalStore } from "../core/store/proposals.ts";
 import type { SessionIndex, SessionLog, SessionStore } from "../core/store/session.ts";
+import type { TrustLog } from "../core/store/trust-log.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { privateDatabase } from "../home/home-layout.ts";
+import { lazy } from "../lib/async/lazy.ts";
 import type { FullStore } from "../store/full-store.ts";
 
 export interface OpenedLedger {
@@ -28,6 +31,45 @@ export async function openLedger(home: Home): Promise<OpenedLedger> {
       for (const db of opened.splice(0)) db.close();
     },
   };
+}
+
+export interface OpenedReviewData {
+  readonly trust: TrustLog;
+  readonly proposals: ProposalStore;
+  close(): void;
+}
+
+/** The trust of messages and the proposed changes. Code and file are opened at the first use. */
+export function openReviewData(home: Home, store: Pick<SessionStore, "toolResults" | "getMeta" | "ancestors">) {
+  const opened: { close(): void }[] = [];
+  const open = async () => {
+    const { openRuntimeDbOrView } = await import("../store/runtime-db.ts");
+    return () => {
+      const db = openRuntimeDbOrView(privateDatabase(home, "runtime.db"));
+      opened.push(db);
+      return db;
+    };
+  };
+  const log = lazy(async () => (await import("../store/runtime/trust-rows.ts")).createTrustLog(await open(), store));
+  const rows = lazy(async () => (await import("../store/runtime/proposal-rows.ts")).createProposalStore(await open()));
+  const review: OpenedReviewData = {
+    trust: {
+      record: async (given) => (given.length === 0 ? undefined : (await log()).record(given)),
+      read: async (sessionId) => (await log()).read(sessionId),
+    },
+    proposals: {
+      add: async (call, place) => (await rows()).add(call, place),
+      list: async (filter) => (await rows()).list(filter),
+      find: async (id) => (await rows()).find(id),
+      decide: async (id, state) => (await rows()).decide(id, state),
+      fail: async (id, reason) => (await rows()).fail(id, reason),
+      finish: async (id, result) => (await rows()).finish(id, result),
+    },
+    close: () => {
+      for (const db of opened.splice(0)) db.close();
+    },
+  };
+  return review;
 }
 
 /** Runs the work with an open ledger and closes it afterwards. */

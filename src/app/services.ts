@@ -6,7 +6,9 @@ import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
+import type { ProposalStore } from "../core/store/proposals.ts";
 import type { SessionStore } from "../core/store/session.ts";
+import type { TrustLog } from "../core/store/trust-log.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import type { JobRepository } from "../cron/job-repository.ts";
 import type { PluginHost } from "../plugins/plugin-host.ts";
@@ -29,6 +31,10 @@ export interface Services {
   readonly config: Config;
   readonly store: SessionStore;
   readonly ledger: UsageLedger;
+  /** Which stored messages hold text of others. */
+  readonly trust: TrustLog;
+  /** Lasting changes that wait for the user. */
+  readonly proposals: ProposalStore;
   readonly models: Models;
   readonly redactor: Redactor;
   readonly gate: AppGate;

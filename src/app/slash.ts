@@ -1,11 +1,13 @@
 // The slash commands of a program: the built-in ones with their services, and the order of /help.
 import { builtinCommands, type CommandDeps } from "../commands/table.ts";
 import type { CommandSurface, SlashCommand } from "../core/chat/command.ts";
-import type { Services } from "./services.ts";
+import type { ConversationDeps } from "./builtins.ts";
 
-function commandDeps(services: Services): CommandDeps {
+function commandDeps(deps: ConversationDeps): CommandDeps {
+  const { services } = deps;
   const { home, cron, skills } = services;
   return {
+    review: async () => (await import("./open-review.ts")).openReview(deps),
     jobs: async () => {
       const repository = await cron.repository();
       const { actions } = repository;
@@ -35,7 +37,11 @@ function commandDeps(services: Services): CommandDeps {
 }
 
 const unused = () => Promise.reject(new Error("commands of a list cannot be run"));
-const UNUSED: CommandDeps = { jobs: unused, skills: { skills: unused, hub: unused, setEnabled: unused } };
+const UNUSED: CommandDeps = {
+  review: unused,
+  jobs: unused,
+  skills: { skills: unused, hub: unused, setEnabled: unused },
+};
 
 function onSurface(commands: readonly SlashCommand[], surface: CommandSurface): readonly SlashCommand[] {
   const found = commands.filter((command) => (command.surface ?? surface) === surface);
@@ -48,8 +54,8 @@ function onSurface(commands: readonly SlashCommand[], surface: CommandSurface): 
 }
 
 /** The built-in commands of one surface, ready to run. */
-export function slashCommands(services: Services, surface: CommandSurface): readonly SlashCommand[] {
-  return onSurface(builtinCommands(commandDeps(services)), surface);
+export function slashCommands(deps: ConversationDeps, surface: CommandSurface): readonly SlashCommand[] {
+  return onSurface(builtinCommands(commandDeps(deps)), surface);
 }
 
 /** The same for menus and lists; these cannot be run. */

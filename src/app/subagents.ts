@@ -62,6 +62,7 @@ async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promi
       side,
       redactor: services.redactor,
       gate: turnGate(deps),
+      trust: services.trust,
       settings: agentSettings(services.config, options, {
         cwd: () => services.workspaces.cwd(child.sessionId, start),
         workspace: start,

@@ -4,6 +4,7 @@ import type { Platform } from "../core/chat/platform.ts";
 import { readPlatformSettings } from "../core/chat/platform-settings.ts";
 import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
+import type { Review } from "../core/review.ts";
 import type { Cron, JobRepository } from "../cron/api.ts";
 import * as setup from "../delivery/api/platform-setup.ts";
 import type { App } from "./app.ts";
@@ -61,6 +62,11 @@ export async function withJobs<T>(home: Home, work: (repository: JobRepository) 
   } finally {
     repository.close();
   }
+}
+
+/** Opens the program, runs `work` with the proposed changes and closes the program. */
+export function withReview<T>(home: Home, work: (review: Review) => Promise<T>): Promise<T> {
+  return withApp(home, async (app) => work(await app.review()));
 }
 
 /** Opens the whole app for `work`, so that jobs can be run and checked against platforms, and closes it afterwards. */

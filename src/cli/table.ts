@@ -34,6 +34,10 @@ export const commands: CommandTable = {
     summary: "Check settings, permissions and file modes for risks",
     load: async () => (await import("./security.ts")).securityCommand,
   },
+  review: {
+    summary: "Decide about lasting changes that untrusted text may have caused",
+    load: async () => (await import("./review.ts")).reviewCommand,
+  },
   tools: {
     summary: "List tools, and switch toolsets on and off",
     load: async () => (await import("./tools.ts")).toolsCommand,

@@ -6,12 +6,15 @@ import type { JobOrigin } from "./job.ts";
 import type { ContentPart, Message } from "./message.ts";
 import type { ModelIdentity } from "./model/provider.ts";
 import type { DenyTool } from "./tool/tool.ts";
+import type { Provenance } from "./trust.ts";
 
 export interface SendOptions {
   /** Interrupts the turn. */
   readonly signal?: AbortSignal | undefined;
   /** The input was not written by the owner: another person's message, a webhook. */
   readonly tainted?: boolean | undefined;
+  /** For tainted input: where its text came from, as shown to the user. */
+  readonly taintOrigin?: string | undefined;
   readonly senderId?: string | undefined;
   /** Minimum interval between delta events, in milliseconds; each piece is emitted at once when absent. */
   readonly deltaMs?: number | undefined;
@@ -43,8 +46,8 @@ export interface Conversation {
   /** The id of the first session; never changes. */
   readonly conversationId: string;
   readonly messages: readonly Message[];
-  /** Where the first untrusted text of this conversation came from; undefined when it holds none. */
-  readonly outsideOrigin: string | undefined;
+  /** The least trusted text of this conversation, and where it came from. */
+  readonly provenance: Provenance;
   /**
    * One turn; only one runs at a time. The last event is always `ended`, exactly once. Leaving the loop early interrupts
    * the turn; what happened is stored nevertheless.

@@ -52,6 +52,8 @@ export type Intent =
       readonly summary: string;
       /** When set, approval is needed in every turn: the reason, as "would …". */
       readonly because?: string | undefined;
+      /** The text that is stored. When the user wrote all of it and asked for it, no approval is needed. */
+      readonly text?: string | undefined;
     };
 
 export interface GateContext {
@@ -64,6 +66,12 @@ export interface GateContext {
   /** The folder of the conversation, independent of the shell's current folder. */
   readonly workspace?: string | undefined;
   readonly signal: AbortSignal;
+  /** What the user wrote in this conversation, newest last; without text of others. */
+  readonly userTexts?: (() => readonly string[]) | undefined;
+  /** Stores a lasting change for review, where no user can approve it. Returns its number. */
+  readonly propose?:
+    | ((change: { readonly what: string; readonly summary: string; readonly origin: string }) => Promise<number>)
+    | undefined;
 }
 
 export type Verdict =

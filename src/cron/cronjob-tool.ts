@@ -149,9 +149,19 @@ async function checkGate(
 ): Promise<string | undefined> {
   const about = gateContext("cronjob", context);
   const because = await reasonToAsk(action, args, options);
-  const intent = { kind: "durable", what: "cron", summary: summarize(action, args) } as const;
+  const text = action === "create" ? plainText(args) : undefined;
+  const intent = { kind: "durable", what: "cron", summary: summarize(action, args), text } as const;
   const verdict = await options.gate.check(because === undefined ? intent : { ...intent, because }, about);
   return verdict.allowed ? undefined : verdict.message;
+}
+
+/** The text of a job that only has a prompt; undefined for one with a script, skills or another model. */
+function plainText(args: Args): string | undefined {
+  const { prompt, deliver: _, ...rest } = args;
+  const others = Object.keys(rest).filter((key) => !["action", "schedule", "name", "repeat"].includes(key));
+  if (others.length > 0 || prompt === undefined) return undefined;
+  const to = joinTargets(args) ?? "origin";
+  return to === "origin" || to === "local" ? prompt : `${prompt} ${to}`;
 }
 
 function summarize(action: Action, args: Args): string {

@@ -46,7 +46,7 @@ async function run(options: MemoryToolOptions, args: Args, context: ToolContext)
   const summary = change.action === "remove" ? `remove: ${change.oldText}` : `${change.action}: ${change.content}`;
   const { sessionId } = context;
   const verdict = await options.gate?.check(
-    { kind: "durable", what: "memory", summary },
+    { kind: "durable", what: "memory", summary, text: change.action === "add" ? change.content : undefined },
     gateContext("memory", context),
   );
   if (verdict !== undefined && !verdict.allowed) return toolError(verdict.message, { status: verdict.status });

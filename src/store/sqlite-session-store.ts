@@ -164,6 +164,9 @@ export class SqliteSessionStore implements FullStore {
   messageCount(sessionId?: string) {
     return this.#connection.read((c) => messages.messageCount(c, sessionId));
   }
+  toolResults(sessionIds: readonly string[]) {
+    return this.#connection.read((c) => messages.toolResults(c, sessionIds));
+  }
   async searchMessages(query: string, options?: Core.SearchOptions) {
     const answer = await this.#search.searchMessages(query, options);
     if (answer.notice !== undefined) await this.#maintenance.start();

@@ -3,8 +3,10 @@
 import { type Content, contentText, type JsonObject } from "../core/message.ts";
 import type { MessageRow, SearchHit, SessionIndex, SessionLog } from "../core/store/session.ts";
 import { tenantOf } from "../core/store/tenant.ts";
+import type { TrustLog } from "../core/store/trust-log.ts";
 import { Type } from "../core/tool/schema.ts";
-import { defineTool, jsonResult, type Tool, toolError } from "../core/tool/tool.ts";
+import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool/tool.ts";
+import { lessTrusted, OWN, type Provenance } from "../core/trust.ts";
 
 const HIDDEN_SOURCES = ["tool"];
 const HITS = 50;
@@ -28,6 +30,25 @@ interface Scope {
   readonly store: SessionLog & SessionIndex;
   /** Only conversations of this user, when several share a home. */
   readonly userId?: string | undefined;
+  /** The trust of stored conversations; without it, what is found is untrusted. */
+  readonly trust?: Pick<TrustLog, "read"> | undefined;
+}
+
+/** A quoted conversation is as untrusted as the least trusted text in it. */
+async function withTrust(scope: Scope, answer: JsonObject, ids: readonly string[]): Promise<ToolResult> {
+  const found = scope.trust
+    ? await Promise.all(ids.map((id) => scope.trust?.read(id) ?? OWN))
+    : [{ trust: "untrusted", origin: "an earlier conversation" } as const];
+  const { trust, origin } = found.reduce<Provenance>(lessTrusted, OWN);
+  return { ...jsonResult(answer), trust, origin: origin && `an earlier conversation, which read ${origin}` };
+}
+
+function resultIds(answer: JsonObject): string[] {
+  const results = Array.isArray(answer.results) ? answer.results : [];
+  return results.flatMap((each) => {
+    const { session_id: id } = each as { readonly session_id?: unknown };
+    return typeof id === "string" ? [id] : [];
+  });
 }
 
 function isoTime(seconds: number): string {
@@ -182,19 +203,23 @@ export function sessionSearchTool(scope: Scope): Tool {
       if (args.session_id) {
         const page = await scroll(scope, args.session_id, args.offset ?? 0);
         return page
-          ? jsonResult(page)
+          ? withTrust(scope, page, [String(page.session_id)])
           : toolError(`no conversation "${args.session_id}"`, {
               hint: "Call session_search without arguments for the latest ids",
             });
       }
       const limit = Math.min(5, Math.max(1, args.limit ?? 3));
       const current = await currentLineage(scope.store, context.sessionId);
-      if (!args.query?.trim()) return jsonResult(await recent(scope, limit, current));
+      if (!args.query?.trim()) {
+        const latest = await recent(scope, limit, current);
+        return withTrust(scope, latest, resultIds(latest));
+      }
       const roles = args.role_filter
         ?.split(",")
         .map((role) => role.trim())
         .filter(Boolean);
-      return jsonResult(await search(scope, args.query, { limit, current, roles: roles?.length ? roles : undefined }));
+      const found = await search(scope, args.query, { limit, current, roles: roles?.length ? roles : undefined });
+      return withTrust(scope, found, resultIds(found));
     },
   });
 }

@@ -111,17 +111,21 @@ export class GuardedHome {
   async talk(options: { readonly human?: Human; readonly resume?: string } = {}) {
     const hermes = await this.hermes();
     const conversation = await hermes.conversation(options);
+    const say = async (message: string, ...uses: readonly ToolUse[]): Promise<string[]> => {
+      this.enqueue(...uses.map((use) => calls([use as never])), text("Done."));
+      const results: string[] = [];
+      const events = conversation.send(message, { signal: AbortSignal.timeout(60_000) });
+      for await (const event of events as AsyncIterable<AgentEvent>)
+        if (event.type === "message" && event.message.role === "tool") results.push(String(event.message.content));
+      return results;
+    };
     return {
       id: () => conversation.sessionId,
+      provenance: () => conversation.provenance,
+      compact: () => conversation.compact(),
       close: () => conversation.close(),
-      turn: async (...uses: readonly ToolUse[]): Promise<string[]> => {
-        this.enqueue(...uses.map((use) => calls([use as never])), text("Done."));
-        const results: string[] = [];
-        const events = conversation.send("Please.", { signal: AbortSignal.timeout(60_000) });
-        for await (const event of events as AsyncIterable<AgentEvent>)
-          if (event.type === "message" && event.message.role === "tool") results.push(String(event.message.content));
-        return results;
-      },
+      turn: (...uses: readonly ToolUse[]) => say("Please.", ...uses),
+      say,
     };
   }
 

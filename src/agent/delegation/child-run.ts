@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
 import type { Cost, Usage } from "../../core/store/usage.ts";
 import type { DenyTool, ToolContext } from "../../core/tool/tool.ts";
+import { OWN, type Provenance } from "../../core/trust.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { ABORTED, untilAborted } from "../until-aborted.ts";
@@ -26,8 +27,8 @@ export interface ChildReport {
   readonly usage: Usage | undefined;
   readonly cost: Cost | undefined;
   readonly written: readonly string[];
-  /** Where the untrusted text came from that the subagent has read. */
-  readonly origin?: string | undefined;
+  /** The least trusted text that the subagent has read. */
+  readonly provenance: Provenance;
 }
 
 /** `denyTool` of a subagent. */
@@ -56,7 +57,7 @@ class Watcher {
   modelCalls = 0;
   usage: Usage | undefined;
   cost: Cost | undefined;
-  origin: string | undefined;
+  provenance = OWN;
 
   note(event: AgentEvent): void {
     if (event.type === "tool_started") this.#started(event);
@@ -96,8 +97,8 @@ export interface ChildTask {
   readonly options: ChildOptions;
   readonly timeoutMs: number;
   readonly heartbeatMs: number;
-  /** The task may contain untrusted text. */
-  readonly tainted: boolean;
+  /** Set when the task may contain untrusted text: where it came from. */
+  readonly taint: string | undefined;
 }
 
 const STOP_GRACE_MS = 2_000;
@@ -114,12 +115,16 @@ function describeEnd(watcher: Watcher, state: { timedOut: boolean; stopped: bool
 async function drive(open: OpenChild, task: ChildTask, signal: AbortSignal, watcher: Watcher): Promise<void> {
   const child = await open(task.options);
   try {
-    for await (const event of child.send(task.goal, { signal, tainted: task.tainted })) {
+    for await (const event of child.send(task.goal, {
+      signal,
+      tainted: task.taint !== undefined,
+      taintOrigin: task.taint,
+    })) {
       watcher.note(event);
-      watcher.origin = child.outsideOrigin;
+      watcher.provenance = child.provenance;
     }
   } finally {
-    watcher.origin = child.outsideOrigin;
+    watcher.provenance = child.provenance;
     await child.close({ reason: "subagent_done" });
   }
 }
@@ -179,6 +184,6 @@ function report(
     usage,
     cost,
     written: [...watcher.written],
-    origin: watcher.origin,
+    provenance: watcher.provenance,
   };
 }

@@ -8,6 +8,7 @@ import type { SessionLog } from "../../core/store/session.ts";
 import { Type } from "../../core/tool/schema.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { defineTool, jsonResult, toolError } from "../../core/tool/tool.ts";
+import { lessTrusted, OWN } from "../../core/trust.ts";
 import { createSessionId } from "../message-log.ts";
 import {
   type ChildReport,
@@ -122,7 +123,15 @@ function childTask(
     denyTool: childDenial(role),
   };
   const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;
-  return { index, goal: task.goal, role, options, timeoutMs, heartbeatMs, tainted: context.tainted };
+  return {
+    index,
+    goal: task.goal,
+    role,
+    options,
+    timeoutMs,
+    heartbeatMs,
+    taint: context.tainted ? (context.origin ?? "untrusted text") : undefined,
+  };
 }
 
 /** Files that the parent has read before a child wrote them. */
@@ -207,9 +216,9 @@ export function delegateTool(parts: DelegationParts): Tool {
       await record.end(context.conversationId, context.callId);
       const total = Math.round((performance.now() - startedAt) / 10) / 100;
       const failed = reports.every((report) => report.status !== "completed");
-      const origin = reports.find((report) => report.origin !== undefined)?.origin;
+      const { trust, origin } = reports.map((report) => report.provenance).reduce(lessTrusted, OWN);
       const result = jsonResult({ results, total_duration_seconds: total }, { failed });
-      return origin === undefined ? result : { ...result, trust: "untrusted", origin: `${origin} (by a subagent)` };
+      return { ...result, trust, origin: origin && `${origin} (by a subagent)` };
     },
   });
 }

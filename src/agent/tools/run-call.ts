@@ -7,7 +7,7 @@ import { gateContext, toolError } from "../../core/tool/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
-import { isForeign } from "../outside-text.ts";
+import { resultTrust } from "../outside-text.ts";
 import { redactArguments, redactContent } from "../redact-message.ts";
 import type { Turn } from "../turn-state.ts";
 import { ABORTED, untilAborted, valueOrFallback } from "../until-aborted.ts";
@@ -44,7 +44,10 @@ function previewCall(tool: Tool | undefined, args: JsonObject): string {
 }
 
 function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): ToolContext {
-  const { log, settings, human, redactor, outside } = turn.state;
+  const { log, settings, human, redactor, outside, ownTexts, propose } = turn.state;
+  const place = { sessionId: log.sessionId, workspace: settings.workspace ?? settings.cwd, userId: settings.userId };
+  const proposeAs: ToolContext["proposeAs"] =
+    propose && ((tool, args) => (change) => propose({ ...change, tool, args, ...place }));
   const callId = prepared.call.id;
   const name = prepared.call.function.name;
   return {
@@ -64,7 +67,12 @@ function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): Too
     get tainted() {
       return turn.tainted;
     },
-    origin: outside.origin,
+    get origin() {
+      return outside.origin;
+    },
+    userTexts: () => ownTexts.all,
+    proposeAs,
+    propose: proposeAs?.(name, prepared.args),
     depth: settings.depth ?? 0,
     spent: (usage, cost) => turn.totals.add(usage, cost),
   };
@@ -192,10 +200,7 @@ export async function runCall(turn: Turn, prepared: PreparedCall): Promise<Finis
   const startedAt = performance.now();
   const result = await produce(turn, location, prepared);
   const durationMs = performance.now() - startedAt;
-  if (isForeign(name, result)) {
-    turn.tainted = true;
-    await outside.add(result.origin ?? `the result of ${name}`);
-  }
+  outside.addResult(callId, resultTrust(name, result));
   const clean = redactor === undefined ? result.content : redactContent(result.content, redactor, true);
   const interrupted = turn.signal.aborted && result.failed === true;
   const shown = interrupted ? clean : await afterHooks(turn, prepared, clean, durationMs);

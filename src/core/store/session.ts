@@ -213,6 +213,14 @@ export interface MessagePage {
   readonly withoutUndone?: boolean | undefined;
 }
 
+/** A stored result of a tool, without its text. */
+export interface ToolResultRow {
+  readonly id: number;
+  readonly session_id: string;
+  readonly tool_call_id: string | null;
+  readonly tool_name: string | null;
+}
+
 /** Appends to sessions and reads them back. A resolved write is on disk. */
 export interface SessionLog {
   /** An existing row is left as it is. */
@@ -246,6 +254,8 @@ export interface SessionLog {
   /** Without messages that were taken back. */
   getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }): Promise<Message[]>;
   messageCount(sessionId?: string): Promise<number>;
+  /** The results of tools in these sessions, without their texts. */
+  toolResults(sessionIds: readonly string[]): Promise<ToolResultRow[]>;
   getMeta(key: string): Promise<string | null>;
   setMeta(key: string, value: string): Promise<void>;
 }

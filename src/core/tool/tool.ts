@@ -5,6 +5,7 @@ import type { Human } from "../human.ts";
 import type { ContentPart, JsonObject } from "../message.ts";
 import type { ToolSchema } from "../model/provider.ts";
 import type { Cost, Usage } from "../store/usage.ts";
+import type { Trust } from "../trust.ts";
 
 /** Failures are results, never exceptions. `content` is what the model reads. */
 export interface ToolResult {
@@ -12,11 +13,30 @@ export interface ToolResult {
   readonly failed?: boolean | undefined;
   /** Large output already on disk: the runner shows `content` (head and tail) and this handle. */
   readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number } | undefined;
-  /** Where the text came from; `untrusted` taints the turn. */
-  readonly trust?: "own" | "untrusted" | undefined;
-  /** For untrusted text: its origin, as shown to the user. */
+  /** How far the text can be trusted; by the name of the tool when absent. */
+  readonly trust?: Trust | undefined;
+  /** For text that is not the user's own: its origin, as shown to the user. */
   readonly origin?: string | undefined;
 }
+
+/** A lasting change that the user has to accept: the call that would make it, and where its text came from. */
+export interface ProposedChange {
+  /** What it changes: memory, skill, cron, config or a file. */
+  readonly what: string;
+  readonly summary: string;
+  readonly origin: string;
+}
+
+export interface ProposedCall extends ProposedChange {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly sessionId: string;
+  readonly workspace: string;
+  readonly userId?: string | undefined;
+}
+
+/** Stores a change for review. Returns its number. */
+export type ProposeChange = (call: ProposedCall) => Promise<number>;
 
 /** Everything that a tool gets for one call. */
 export interface ToolContext {
@@ -33,6 +53,12 @@ export interface ToolContext {
   readonly tainted: boolean;
   /** The origin of that text, as shown to the user. */
   readonly origin?: string | undefined;
+  /** What the user wrote in this conversation, newest last; without text of others. */
+  userTexts?(): readonly string[];
+  /** Returns a function that stores a change which this call would make, for review by the user. */
+  readonly proposeAs?: ((tool: string, args: JsonObject) => (change: ProposedChange) => Promise<number>) | undefined;
+  /** Stores a change that the running call would make, for review by the user. */
+  readonly propose?: ((change: ProposedChange) => Promise<number>) | undefined;
   /** The folder that the conversation was opened in; `cwd` when absent. */
   readonly workspace?: string | undefined;
   /** Delegation depth of this conversation; 0 for the user's own. */
@@ -43,7 +69,7 @@ export interface ToolContext {
 
 /** The context of a call for the gate. */
 export function gateContext(toolName: string, context: ToolContext): GateContext {
-  const { sessionId, human, tainted, origin, workspace, signal } = context;
+  const { sessionId, human, tainted, origin, workspace, signal, userTexts, propose } = context;
   return {
     sessionId,
     toolName,
@@ -52,6 +78,8 @@ export function gateContext(toolName: string, context: ToolContext): GateContext
     signal,
     origin,
     workspace,
+    userTexts,
+    propose,
   };
 }
 

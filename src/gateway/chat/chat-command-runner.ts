@@ -77,8 +77,10 @@ export class ChatCommandRunner {
     if (!picked || !picker) return false;
     const { name } = picker.command;
     if (!mayUse(name, row.event, this.#chat.gateway.access.section(row.event.source.platform))) return false;
+    const value = picker.values[Number(picked[2])] ?? "";
+    if (isForOwner(picker.command, value) && !this.#chat.gateway.owners.has(row.event.source)) return false;
     this.#pickers.delete(picked[1] ?? "");
-    await this.#runShared(row, picker.command, picker.values[Number(picked[2])] ?? "");
+    await this.#runShared(row, picker.command, value);
     return true;
   }
 

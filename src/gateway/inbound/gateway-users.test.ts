@@ -361,6 +361,6 @@ describe("the command table", () => {
     const commands = await w.opened.app.commands("chat");
     expect(commands.filter(({ ownerOnly }) => ownerOnly === undefined).map(({ name }) => name)).toEqual([]);
     const forOwner = commands.filter(({ ownerOnly }) => ownerOnly !== false).map(({ name }) => name);
-    expect(forOwner).toEqual(["platform", "restart", "sethome", "yolo"]);
+    expect(forOwner).toEqual(["platform", "restart", "review", "sethome", "yolo"]);
   });
 });

@@ -53,6 +53,7 @@ const DECISIONS: { readonly [name in keyof SessionStore]: "own sessions" | "deni
   setSessionTitle: "own sessions",
   getMessages: "own sessions",
   getConversation: "own sessions",
+  toolResults: "own sessions",
   messageCount: "own sessions",
   exportSession: "own sessions",
   deleteSession: "own sessions",

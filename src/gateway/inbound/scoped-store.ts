@@ -12,6 +12,7 @@ import type {
   SessionRow,
   SessionStore,
   SessionSummary,
+  ToolResultRow,
 } from "../../core/store/session.ts";
 import { tenantOf } from "../../core/store/tenant.ts";
 import type { UsageLedger } from "../../core/store/usage.ts";
@@ -118,6 +119,10 @@ export class ScopedStore implements SessionStore {
   async messageCount(id?: string): Promise<number> {
     if (id === undefined) return deny();
     return (await this.#owns(id)) ? this.#store.messageCount(id) : 0;
+  }
+
+  async toolResults(ids: readonly string[]): Promise<ToolResultRow[]> {
+    return this.#store.toolResults(await this.#ownIds(ids));
   }
 
   async exportSession(id: string): Promise<ExportedSession | null> {

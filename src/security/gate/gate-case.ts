@@ -13,6 +13,16 @@ export interface GateCase {
   readonly action: string;
 }
 
+/** A script that runs without a sandbox always needs approval. */
+export const UNCONTAINED: Effect = {
+  rule: "uncontained_script",
+  category: "execution",
+  level: "dangerous",
+  reason:
+    "runs a script with all permissions of your account, because bubblewrap is not available (install the package bubblewrap to sandbox scripts, or turn approvals off with --yolo)",
+  targets: [],
+};
+
 export function describeAction(intent: ExecutionIntent): string {
   if (intent.kind === "command") return intent.command;
   if (intent.kind === "input") return `input for "${intent.command}":\n${intent.text}`;

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Gate, GateContext, Intent, Judge, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { PathGuard, PathRequest } from "../path-guard.ts";
+import { findProtectedRoots } from "../protected-paths.ts";
 import { expandHome } from "../real-path.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
@@ -11,8 +12,23 @@ import { analyseInput } from "./analyse-input.ts";
 import { askJudge, askUser } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstLevel } from "./effects.ts";
-import { buildApprovalRequest, describeAction, type GateCase, joinReasons, withTaintOrigin } from "./gate-case.ts";
+import {
+  buildApprovalRequest,
+  describeAction,
+  type GateCase,
+  joinReasons,
+  UNCONTAINED,
+  withTaintOrigin,
+} from "./gate-case.ts";
 import { type ExecutionIntent, GuestAccess, type PathIntent } from "./guest-access.ts";
+import {
+  guestReason,
+  instructionWrites,
+  isAskedFor,
+  taintedInstructions,
+  writesInstructions,
+} from "./lasting-change.ts";
+import { isInstructionFile, proposalFor } from "./proposed-change.ts";
 import { HOME_RULES } from "./rules/protected-path-rules.ts";
 import { isOutside } from "./rules/vital-paths.ts";
 import { loadShellParser } from "./shell/shell-parser.ts";
@@ -50,16 +66,6 @@ export interface SecurityGate extends Gate {
 
 /** Backends in which a command cannot reach this machine. */
 const CONTAINERS = new Set(["docker", "podman", "singularity", "apptainer", "modal", "daytona", "vercel_sandbox"]);
-
-/** A script that runs without a sandbox always needs approval. */
-const UNCONTAINED: Effect = {
-  rule: "uncontained_script",
-  category: "execution",
-  level: "dangerous",
-  reason:
-    "runs a script with all permissions of your account, because bubblewrap is not available (install the package bubblewrap to sandbox scripts, or turn approvals off with --yolo)",
-  targets: [],
-};
 
 /** For guests, commands of these categories always need the owner's approval, in every mode. */
 const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentials"]);
@@ -137,7 +143,9 @@ class PolicyGate implements SecurityGate {
   }
 
   async #analyse(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
-    const analysis = await this.#analyseFor(intent, context);
+    const found = await this.#analyseFor(intent, context);
+    const lasting = context.tainted ? instructionWrites(intent, found, context, this.#options) : [];
+    const analysis = { ...found, effects: [...found.effects, ...lasting] };
     // Commands in a container cannot reach the home.
     if (!isGuest(context) || (intent.kind === "command" && CONTAINERS.has(intent.backend))) return analysis;
     const more = await this.#guests.effects(intent, analysis);
@@ -171,6 +179,7 @@ class PolicyGate implements SecurityGate {
   async #checkTainted(intent: Extract<Intent, { kind: "durable" | "send" }>, context: GateContext): Promise<Verdict> {
     const because = intent.kind === "durable" ? (intent.because ?? guestReason(intent, context)) : undefined;
     if (!context.tainted && because === undefined) return { allowed: true, how: "harmless" };
+    if (because === undefined && isAskedFor(intent, context)) return { allowed: true, how: "approved" };
     const what = intent.kind === "send" ? "message" : intent.what;
     const does = intent.kind === "send" ? `write to ${intent.to}` : `change ${what}`;
     const effect: Effect = {
@@ -189,7 +198,7 @@ class PolicyGate implements SecurityGate {
     };
     const key = `exact [${effect.rule}] in session: ${intent.summary}`;
     const earlier = this.#denials.find(context.sessionId, key, [effect]);
-    if (earlier) return denied(earlier, "the user already denied this in this turn.");
+    if (earlier && context.human.present) return denied(earlier, "the user already denied this in this turn.");
     return this.#ask({ intent, context, effects: [effect], key, action: `${what}: ${intent.summary}` }, [
       "once",
       "deny",
@@ -221,6 +230,12 @@ class PolicyGate implements SecurityGate {
       return this.#decide({ intent, context, effects: [removal], key, action });
     }
     if (verdict.action === "allow") {
+      if (intent.kind === "write" && context.tainted && isInstructionFile(verdict.realPath)) {
+        const effect = taintedInstructions(verdict.realPath, context);
+        const action = `write ${verdict.realPath}`;
+        const key = `exact [${effect.rule}] in session: ${action}`;
+        return this.#ask({ intent, context, effects: [effect], key, action }, ["once", "deny"]);
+      }
       const note: Effect = { rule: `${intent.kind}_file`, category, level: "note", reason: "", targets };
       const earlier = this.#denials.find(context.sessionId, "", [note]);
       return earlier
@@ -230,7 +245,9 @@ class PolicyGate implements SecurityGate {
     const effect: Effect = { rule: verdict.rule, category, level: "dangerous", reason: verdict.reason, targets };
     if (verdict.action === "deny") {
       this.#denials.record(context.sessionId, "", [effect]);
-      return { allowed: false, status: "blocked", rule: verdict.rule, message: `Blocked: ${verdict.reason}.` };
+      const message = `Blocked: ${verdict.reason}.`;
+      const refused = { allowed: false, status: "blocked", rule: verdict.rule, message } as const;
+      return this.#keep({ intent, context, effects: [effect], key: "", action: "" }, refused);
     }
     const key = intentKey([effect], intent.cwd, `${intent.kind} ${verdict.realPath}`);
     return this.#decide({ intent, context, effects: [effect], key, action: `${intent.kind} ${verdict.realPath}` });
@@ -279,7 +296,7 @@ class PolicyGate implements SecurityGate {
           "Blocked: sudo may not read a guessed or piped password. Use plain sudo; Hermes asks the user for the password or uses SUDO_PASSWORD.",
       };
     // In a tainted turn, changes to Hermes' own files need approval every time, in every mode.
-    if (context.tainted && effects.some((effect) => HOME_RULES.has(effect.rule)))
+    if (context.tainted && effects.some((effect) => HOME_RULES.has(effect.rule) || writesInstructions(effect)))
       return this.#ask(withTaintOrigin(subject), ["once", "deny"]);
     if (worstLevel(effects) !== "dangerous") return { allowed: true, how: "harmless" };
     if (this.#approvalsOff(context, effects)) {
@@ -319,7 +336,7 @@ class PolicyGate implements SecurityGate {
     if (!human.present) {
       human.onDenied?.(buildApprovalRequest(subject, choices));
       const why = `it ${joinReasons(subject.effects)}, and ${human.absence ?? "no user is available to approve it"}.`;
-      return Promise.resolve(this.#refuse(subject, why));
+      return this.#keep(subject, this.#refuse(subject, why));
     }
     const name = `${context.sessionId}\n${key}`;
     const waiting = this.#asking.get(name);
@@ -344,7 +361,8 @@ class PolicyGate implements SecurityGate {
           : `the ${isGuest(context) ? "owner" : "user"} denied it.`,
       );
       // The turn was aborted before an answer: a resumed turn may ask again.
-      return silence && context.signal.aborted ? { ...refused, message: UNDECIDED } : refused;
+      if (silence && context.signal.aborted) return { ...refused, message: UNDECIDED };
+      return silence ? this.#keep(subject, refused) : refused;
     }
     if (answer.choice === "session" || answer.choice === "always") this.#allow.addForSession(context.sessionId, key);
     if (answer.choice === "always") {
@@ -352,6 +370,17 @@ class PolicyGate implements SecurityGate {
       await this.#options.remember?.(key);
     }
     return { allowed: true, how: "approved" };
+  }
+
+  /** A lasting change that nobody decided about is stored for review. */
+  async #keep(subject: GateCase, refused: Extract<Verdict, { allowed: false }>): Promise<Verdict> {
+    const { propose } = subject.context;
+    const { hermesHomes } = findProtectedRoots(this.#options);
+    const proposal = propose && proposalFor(subject, hermesHomes);
+    if (!proposal) return refused;
+    const id = await propose(proposal);
+    const kept = `It is not done, but kept as proposal ${id}: the user can accept it with \`hermes review accept ${id}\` or /review. Tell the user, and continue without it.`;
+    return { ...refused, message: `${refused.message} ${kept}` };
   }
 
   #refuse(subject: GateCase, why: string): Extract<Verdict, { allowed: false }> {
@@ -362,12 +391,6 @@ class PolicyGate implements SecurityGate {
     this.#denials.record(subject.context.sessionId, subject.key, subject.effects);
     return denied(first?.rule ?? "denied", why);
   }
-}
-
-/** Skills and settings affect every user of the home: a guest's change needs the owner's approval. */
-function guestReason(intent: Extract<Intent, { kind: "durable" }>, context: GateContext): string | undefined {
-  if (!isGuest(context) || intent.what === "memory" || intent.what === "cron") return undefined;
-  return `would change ${intent.what === "skill" ? "a skill" : "the configuration"} for all users on behalf of a guest`;
 }
 
 /** Creates the gate that every tool consults. */

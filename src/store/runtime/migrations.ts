@@ -116,4 +116,45 @@ export const RUNTIME_MIGRATIONS: readonly (readonly string[])[] = [
      WHERE platform = 'email' AND (key LIKE 'letter:%' OR key LIKE 'thread:%')`,
     "CREATE INDEX gateway_memory_until ON gateway_memory(until) WHERE until IS NOT NULL",
   ],
+  [
+    // Where the text of a message came from; only messages that are not the user's own have a row.
+    `CREATE TABLE message_trust (
+      id INTEGER PRIMARY KEY,
+      session_id TEXT NOT NULL,
+      message_id INTEGER,
+      call_id TEXT,
+      trust TEXT NOT NULL,
+      origin TEXT,
+      at REAL NOT NULL
+    )`,
+    "CREATE INDEX message_trust_session ON message_trust(session_id)",
+    // Lasting changes that wait for the user: the call that would make them, and where its text came from.
+    `CREATE TABLE proposals (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      what TEXT NOT NULL,
+      summary TEXT NOT NULL,
+      origin TEXT NOT NULL,
+      tool TEXT NOT NULL,
+      args TEXT NOT NULL,
+      session_id TEXT NOT NULL,
+      user_id TEXT,
+      source TEXT NOT NULL,
+      chat TEXT,
+      workspace TEXT NOT NULL,
+      state TEXT NOT NULL,
+      result TEXT,
+      created_at REAL NOT NULL,
+      decided_at REAL
+    )`,
+    "CREATE INDEX proposals_open ON proposals(id) WHERE state = 'open'",
+    // The decision about a cloned project, made when it was first seen or by the user.
+    `CREATE TABLE project_trust (
+      folder TEXT NOT NULL,
+      remote TEXT NOT NULL,
+      trusted INTEGER NOT NULL,
+      decided_by TEXT NOT NULL,
+      at REAL NOT NULL,
+      PRIMARY KEY (folder, remote)
+    ) WITHOUT ROWID`,
+  ],
 ];

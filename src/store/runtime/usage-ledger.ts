@@ -6,11 +6,8 @@ import {
   type UsageGroup,
   type UsageLedger,
 } from "../../core/store/usage.ts";
-import { isLocked } from "../../lib/sqlite-error.ts";
 import type { Database, SqlValue } from "../sqlite/connection/driver.ts";
-
-const TRIES = 15;
-const PAUSE_MS = { least: 20, most: 150 };
+import { retryLocked } from "./retry-locked.ts";
 
 const INSERT = `INSERT INTO usage_ledger(at, purpose, session_id, job_id, provider, model, base_url, input, output,
   cache_read, cache_write, reasoning, usd, cost_status, cost_source, pricing_version, duration_ms, outcome)
@@ -43,18 +40,6 @@ function rowValues(entry: LedgerEntry): SqlValue[] {
     ...[usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.reasoning],
     ...[cost.usd, cost.status, cost.source, cost.pricingVersion ?? null, entry.durationMs, entry.outcome],
   ];
-}
-
-async function retryLocked<T>(attempt: () => T): Promise<T> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isLocked(error) || tried >= TRIES) throw error;
-      const pause = PAUSE_MS.least + Math.random() * (PAUSE_MS.most - PAUSE_MS.least);
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-  }
 }
 
 /** One row, in the caller's transaction. */

@@ -1,6 +1,6 @@
 // Message rows: append, replace, clear, read.
 import { UserError } from "../../core/failure.ts";
-import type { MessagePage, MessageRow, NewMessage } from "../../core/store/session.ts";
+import type { MessagePage, MessageRow, NewMessage, ToolResultRow } from "../../core/store/session.ts";
 import { sqliteCode } from "../../lib/sqlite-error.ts";
 import type { SqlValue } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";
@@ -127,4 +127,11 @@ export function messageCount({ db }: StoreContext, sessionId?: string): number {
       ? db.prepare<{ n: number }>("SELECT count(*) AS n FROM messages").get()
       : db.prepare<{ n: number }>("SELECT count(*) AS n FROM messages WHERE session_id = ?").get(sessionId);
   return row?.n ?? 0;
+}
+
+/** The results of tools in these sessions, in the order of their rows. */
+export function toolResults({ db }: StoreContext, sessionIds: readonly string[]): ToolResultRow[] {
+  const sql = `SELECT id, session_id, tool_call_id, tool_name FROM messages
+    WHERE session_id IN (SELECT value FROM json_each(?)) AND role = 'tool' ORDER BY id`;
+  return db.prepare<ToolResultRow>(sql).all(JSON.stringify(sessionIds));
 }

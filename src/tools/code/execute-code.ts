@@ -163,6 +163,7 @@ function openToolServer(
       context.progress(`${number}. ${name} ${String(first ?? "").slice(0, 80)}`.trimEnd());
       const callId = `${context.callId}.${number}`;
       const inner = { ...context, callId, human, signal: run.signal, tainted: context.tainted || taint.seen };
+      Object.assign(inner, { propose: context.proposeAs?.(name, args) });
       if (taint.origin !== undefined && !context.tainted) Object.assign(inner, { origin: taint.origin });
       const result = await parts.callTool(name, args, inner);
       if (result.trust === "untrusted") {
@@ -210,7 +211,7 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
   return {
     ...jsonResult(json, { failed: status !== "success" }),
     spill: outcome.spill,
-    trust: outcome.untrusted ? "untrusted" : undefined,
+    trust: outcome.untrusted ? "untrusted" : "workspace",
     origin: outcome.origin,
   };
 }

@@ -86,7 +86,8 @@ export async function contentTrust(
   const root = parts.cwd ?? context.workspace ?? context.cwd;
   // Links are resolved, because one inside the workspace may point out of it.
   const [realRoot, realPath] = parts.remote ? [root, path] : [await real(root), await real(path)];
-  if (isPathInside(realPath, realRoot)) return { trust: "own" };
+  const origin = `${path}, a file of the workspace`;
+  if (isPathInside(realPath, realRoot)) return { trust: "workspace", origin };
   if (parts.spillDir !== undefined && isPathInside(realPath, await real(parts.spillDir))) return { trust: "own" };
   return { trust: "untrusted", origin: `${path}, which is outside the workspace` };
 }

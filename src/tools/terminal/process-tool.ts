@@ -155,7 +155,10 @@ export function processTool(registry: ProcessRegistry, options: ProcessOptions):
     timeoutMs: options.maxWaitMs + 5_000,
     preview: (args) => `${args.action} ${args.session_id ?? ""}`.trim(),
     run: async (args, context) => {
-      if (args.action === "list") return jsonResult({ processes: registry.list(context.conversationId).map(overview) });
+      if (args.action === "list") {
+        const processes = registry.list(context.conversationId).map(overview);
+        return { ...jsonResult({ processes }), trust: "workspace", origin: "the output of a background process" };
+      }
       if (!args.session_id)
         return toolError(`${args.action} needs session_id`, {
           running: registry.list(context.conversationId).map((process) => process.id),
@@ -166,7 +169,9 @@ export function processTool(registry: ProcessRegistry, options: ProcessOptions):
           status: "not_found",
           running: registry.list(context.conversationId).map((known) => known.id),
         });
-      return act(registry, process, args, withOptions(context, options));
+      const result = await act(registry, process, args, withOptions(context, options));
+      // The command that started the process was classified when it started.
+      return { ...result, trust: "workspace", origin: "the output of a background process" };
     },
   });
 }

@@ -216,7 +216,9 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   const work = args.background ? background : foreground;
   const result = await work(parts, resolved, backend, context);
   // A background command taints the turn when it starts, because its output may reach the conversation later.
-  return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
+  return outside === undefined
+    ? { ...result, trust: "workspace", origin: "the output of a local command" }
+    : { ...result, trust: "untrusted", origin: outside };
 }
 
 export function terminalTool(parts: TerminalParts): Tool {
