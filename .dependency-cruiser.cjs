@@ -7,6 +7,7 @@ const PARTS = [
   "context",
   "cron",
   "delivery",
+  "doctor",
   "gateway-control",
   "home",
   "install",

@@ -1,5 +1,6 @@
 // The exports of the package `hermes-ts`.
 
+export type { DoctorReport } from "./app/care/doctor/doctor.ts";
 export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
 export type { Conversation, ConversationOptions, OpenedConversation, SendOptions } from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
@@ -19,3 +20,4 @@ export type { Proposal } from "./core/store/proposals.ts";
 export type { SearchAnswer, SearchHit, SessionRow, SessionStore, SessionSummary } from "./core/store/session.ts";
 export type { Cost, Usage, UsageLedger } from "./core/store/usage.ts";
 export type { Jobs } from "./cron/job-service.ts";
+export type { CheckResult } from "./doctor/check.ts";

@@ -9,6 +9,7 @@ import type { SessionStore } from "../core/store/session.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
 import { openHome } from "../home/api.ts";
+import type { DoctorReport } from "./care/doctor/doctor.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
@@ -39,6 +40,8 @@ export interface Hermes {
     text: string,
     options?: ConversationOptions,
   ): Promise<{ text: string; sessionId: string; events: readonly AgentEvent[] }>;
+  /** Checks the home, the model, tools and chats; repairs what is safe with `fix`. */
+  doctor(options?: { readonly fix?: boolean | undefined }): Promise<DoctorReport>;
   close(): Promise<void>;
 }
 
@@ -97,6 +100,7 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
       await talk.close({ reason: endReason("library_close", ended?.type === "ended" ? ended.end : undefined) });
       return { text: ended?.type === "ended" ? ended.text : "", sessionId: talk.sessionId, events };
     },
+    doctor: async (request) => (await import("./care/doctor/doctor.ts")).runDoctor(home, request),
     close: () => app.close(),
   };
 }

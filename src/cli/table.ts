@@ -82,6 +82,10 @@ export const commands: CommandTable = {
     summary: "Approve users who wrote to the gateway",
     load: async () => (await import("./pairing.ts")).pairingCommand,
   },
+  doctor: {
+    summary: "Check everything, name what is wrong and how to correct it",
+    load: async () => (await import("./care/doctor.ts")).doctorCommand,
+  },
   logs: {
     summary: "Show the log files, and follow them",
     load: async () => (await import("./care/logs.ts")).logsCommand,

@@ -96,6 +96,23 @@ export function tightenFiles(home: ModeSettings, names: readonly string[]): void
   for (const name of names) tighten(join(home.path, name), allowed);
 }
 
+const PRIVATE_FILES = [".env", "auth.json", "config.yaml", "state.db", "runtime.db"];
+
+/** Removes the permissions of other users from the folders and files of the home. Returns what was done. */
+export function closeHomeToOthers(home: ModeSettings): string {
+  const changed: string[] = [];
+  const allowed = folderMode(home) & 0o077;
+  for (const folder of FOLDERS) {
+    const path = join(home.path, folder);
+    const info = statSync(path, { throwIfNoEntry: false });
+    if (!info?.isDirectory() || (info.mode & 0o077 & ~allowed) === 0) continue;
+    chmodSync(path, info.mode & (0o700 | allowed));
+    changed.push(path);
+  }
+  tightenFiles(home, PRIVATE_FILES);
+  return changed.length > 0 ? `closed to other users: ${changed.join(", ")}` : "the files are private";
+}
+
 /** Creates the file of a database readable by its owner only, because SQLite would use the umask. Returns its path. */
 export function privateDatabase(home: ModeSettings, name: string): string {
   const path = join(home.path, name);

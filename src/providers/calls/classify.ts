@@ -287,8 +287,20 @@ function failureKind(failure: CallError, text: string): FailureKind {
   );
 }
 
+export interface CalledModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly label: string;
+  readonly baseUrl?: string | undefined;
+}
+
+/** The provider, with its address when no connection to it was possible. */
+function providerName(details: CallError, { label, baseUrl = "" }: CalledModel): string {
+  return details.transport !== undefined && URL.canParse(baseUrl) ? `${label} at ${new URL(baseUrl).origin}` : label;
+}
+
 /** `who` names the provider and model in the message. */
-export function classify(details: CallError, who: { provider: string; model: string; label: string }): Verdict {
+export function classify(details: CallError, who: CalledModel): Verdict {
   const text = details.message.toLowerCase();
   const kind = failureKind(details, text);
   const retryAfterMs = details.retryAfterMs ?? (kind === "rate_limit" ? parseDelay(details.message) : undefined);
@@ -301,7 +313,7 @@ export function classify(details: CallError, who: { provider: string; model: str
   const detail = details.message.trim().replace(/\s+/g, " ").slice(0, 300);
   const failure: Failure = {
     kind,
-    message: `${who.label} ${MESSAGES[kind]}${details.status ? ` (${details.status})` : ""}${detail ? `: ${detail}` : ""}`,
+    message: `${providerName(details, who)} ${MESSAGES[kind]}${details.status ? ` (${details.status})` : ""}${detail ? `: ${detail}` : ""}`,
     provider: who.provider,
     model: who.model,
     hint: HINTS[kind],

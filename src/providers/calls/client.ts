@@ -271,7 +271,7 @@ export class ProviderClient implements Provider {
     const { endpoint, request } = stage;
     const { contextLength } = await this.#endpointLimits(endpoint);
     const failure = toCallError(end.error, () => bodySize(request, contextLength), Date.now());
-    const verdict = classify(failure, { provider: endpoint.provider, model: endpoint.model, label: endpoint.label });
+    const verdict = classify(failure, endpoint);
     const named = verdict.failure.limitTokens;
     if (named !== undefined && named < contextLength) this.#options.facts.learn(endpoint, named);
     return verdict;

@@ -83,6 +83,11 @@ function diagnose(db: Database): RebuildPlan | undefined {
   return { layout, tables, recreate, next: 1, upTo: maxMessageId(db), reason, damaged: broken.length > 0 };
 }
 
+/** Why the index is incomplete; undefined when it is not. Changes nothing. */
+export function findIndexProblem(db: Database): string | undefined {
+  return readPlan(db)?.reason ?? diagnose(db)?.reason;
+}
+
 function createMissing(db: Database, plan: RebuildPlan): void {
   const { missingTables } = readCatalog(db);
   for (const table of plan.tables) {
