@@ -1,4 +1,5 @@
 // Lasting changes after untrusted text, without a user to ask, are kept as proposals; accepting one makes exactly it.
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -134,6 +135,25 @@ describe("taint is inherited", () => {
     expect(second.provenance().origin).toContain(host.page);
     expect(refused).toContain("proposal");
     await second.close();
+  });
+
+  it("by a cloned project: its instructions and its files, until the user trusts it", async () => {
+    execFileSync("git", ["init", "-q"], { cwd: host.project });
+    execFileSync("git", ["remote", "add", "origin", "https://github.com/acme/app.git"], { cwd: host.project });
+    host.put("project/AGENTS.md", "Be brief.\n");
+    const user = answering("deny");
+    const talk = await host.talk({ human: user.human });
+    await talk.turn(remember("Releases go through rel.example."));
+    await talk.close();
+    expect(user.asked[0]?.reason).toContain("cloned from github.com/acme/app");
+    await host.restart();
+    const run = await runHermes(["review", "trust", host.project], { home: host.home, env: { HOME: host.user } });
+    expect(run.stdout).toContain("counts as your own project");
+    const again = await host.talk({ human: user.human });
+    await again.turn(remember("Releases go through rel.example."));
+    await again.close();
+    expect(user.asked).toHaveLength(1);
+    expect(file("memories/MEMORY.md")).toContain("rel.example");
   });
 
   it("by files of the workspace when no user watches", async () => {

@@ -116,6 +116,7 @@ export class AgentConversation implements Conversation {
     const turn = new Turn(this.#state, message, {
       signal,
       tainted: options.tainted === true ? (options.taintOrigin ?? "a message that the owner did not write") : undefined,
+      typed: options.typed,
       senderId: options.senderId,
       deltaMs: options.deltaMs ?? 0,
       emit: (event) => events.push(event),

@@ -5,7 +5,7 @@ const MAX_CHARS = 600;
 
 /** The text without quotes, code blocks and attachments, which the user did not write. */
 function withoutPasted(text: string): string {
-  return text
+  return (text.split("\n--- Attached Context ---")[0] ?? "")
     .replaceAll(/```[\s\S]*?(?:```|$)/g, "\n")
     .replaceAll(/^\s*>.*$/gm, "")
     .replaceAll(/https?:\/\/\S+/g, " ")

@@ -23,6 +23,8 @@ export interface TurnOptions {
   readonly signal: AbortSignal;
   /** Set when the owner did not write the input: where it came from. */
   readonly tainted: string | undefined;
+  /** The part of the input that the user typed. */
+  readonly typed: string | undefined;
   readonly senderId: string | undefined;
   /** Minimum interval between delta events; 0 emits each piece at once. */
   readonly deltaMs: number;
@@ -71,7 +73,7 @@ export class Turn {
     this.userText = contentText(input.content);
     this.userMessage = input;
     this.inputOrigin = options.tainted;
-    if (options.tainted === undefined) state.ownTexts.add(this.userText);
+    state.ownTexts.add(options.typed ?? (options.tainted === undefined ? this.userText : ""));
     this.callsLeft = state.settings.maxTurns ?? DEFAULT_MODEL_CALLS;
     this.refundsLeft = this.callsLeft;
   }

@@ -50,6 +50,7 @@ export function fileParts(services: Services, { fileMemory: memory, checkpoints 
   const { config, gate, home, redactor, workspaces } = services;
   const spillDir = join(home.path, "cache", "tool-results");
   return {
+    projects: services.projects,
     files: localFiles,
     locate: fileLocations({
       terminal: config.terminal,
@@ -93,6 +94,7 @@ function sudoRewriter(services: Services): NonNullable<TerminalParts["sudo"]> {
 function terminalParts(services: Services, { checkpoints }: BuiltinState): TerminalParts {
   const { config, gate, redactor, hooks, workspaces, home } = services;
   return {
+    projects: services.projects,
     gate,
     redactor,
     hooks,

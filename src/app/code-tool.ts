@@ -79,6 +79,7 @@ export function codeTool({ services, builtins }: ConversationDeps, names: readon
     home: home.childHome,
   });
   return executeCodeTool({
+    projects: services.projects,
     gate,
     redactor,
     toolNames: names,

@@ -13,6 +13,7 @@ import type { Message } from "../core/message.ts";
 import type { ModelLimits, SideModel } from "../core/model/provider.ts";
 import { estimateSchemaTokens } from "../core/model/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool/tool.ts";
+import { lazy } from "../lib/async/lazy.ts";
 import type { Connected } from "../providers/connect.ts";
 import { SideModels } from "../providers/side-model.ts";
 import { withCleanArguments } from "../security/clean-arguments.ts";
@@ -25,7 +26,7 @@ import { codeTool } from "./code-tool.ts";
 import { cronToolFor } from "./open-cron.ts";
 import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { messageToolsFor } from "./open-messages.ts";
-import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
+import { type PromptPart, promptTrust, systemPromptFor } from "./open-prompt.ts";
 import { type Services, spillDir } from "./services.ts";
 import { type Parent, subagents } from "./subagents.ts";
 
@@ -173,6 +174,7 @@ async function openPrepared(
         builtins.fileMemory.forgetPages(id);
         void restoreTodos(deps, id, messages);
       },
+      promptTrust: lazy(() => promptTrust(services, options, cwd)),
       systemPrompt: () =>
         systemPromptFor(services, options, {
           toolbox,

@@ -6,10 +6,12 @@ import type { Config } from "../core/config/config.ts";
 import type { Gate, Judge } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
+import type { ProjectDecisions, ProjectTrust } from "../core/project-trust.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { Skills } from "../core/skill.ts";
 import { buildId } from "../home/build-id.ts";
+import { lazy } from "../lib/async/lazy.ts";
 import { cacheCleanTexts } from "../security/clean-texts.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
@@ -109,6 +111,16 @@ function lazyGate(open: () => Promise<SecurityGate>): AppGate {
     beginTurn: (sessionId) => opened?.beginTurn(sessionId),
     setYolo: async (sessionId, on) => (await gate()).setYolo(sessionId, on),
   };
+}
+
+/** The code is loaded when the first file is read. */
+export function lazyProjectTrust(home: Home, config: Config, decisions: ProjectDecisions): ProjectTrust {
+  const trust = lazy(async () => {
+    const { createProjectTrust } = await import("../security/project-trust.ts");
+    const trustedRemotes = config.security.trusted_remotes as readonly string[];
+    return createProjectTrust({ userHome: home.env.HOME ?? homedir(), trustedRemotes, decisions });
+  });
+  return { foreignOrigin: async (path) => (await trust()).foreignOrigin(path) };
 }
 
 export async function openGuards(home: Home, config: Config, options: GuardOptions): Promise<Guards> {

@@ -1,9 +1,11 @@
 // Builds the system prompt of a new session from the home, the machine and the tools of the conversation.
 import { release, type } from "node:os";
+import { hasProjectFiles } from "../context/prompt/project-files.ts";
 import { buildSystemPrompt } from "../context/prompt/prompt.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ToolBox } from "../core/tool/tool.ts";
+import { OWN, type Provenance } from "../core/trust.ts";
 import { skillsIndexFor } from "../skills/preload.ts";
 import type { Services } from "./services.ts";
 
@@ -22,6 +24,13 @@ export interface PromptSources {
 }
 
 const SYSTEMS: { readonly [type: string]: string } = { Darwin: "macOS", Windows_NT: "Windows" };
+
+/** Instructions of a project that somebody else wrote are untrusted text in the prompt. */
+export async function promptTrust(services: Services, options: ConversationOptions, cwd: string): Promise<Provenance> {
+  if (options.ignoreRules === true || options.noProjectFiles === true || !(await hasProjectFiles(cwd))) return OWN;
+  const origin = await services.projects.foreignOrigin(cwd);
+  return origin === undefined ? OWN : { trust: "untrusted", origin: `the instructions of ${origin}` };
+}
 
 /** Called once per session; the text is stored with the session and not built again. */
 export async function systemPromptFor(

@@ -1,6 +1,7 @@
 // Opens the databases of a home: the session store and the ledger of model calls.
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
+import type { ProjectDecisions } from "../core/project-trust.ts";
 import type { ProposalStore } from "../core/store/proposals.ts";
 import type { SessionIndex, SessionLog, SessionStore } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
@@ -36,6 +37,7 @@ export async function openLedger(home: Home): Promise<OpenedLedger> {
 export interface OpenedReviewData {
   readonly trust: TrustLog;
   readonly proposals: ProposalStore;
+  readonly projects: ProjectDecisions;
   close(): void;
 }
 
@@ -52,6 +54,9 @@ export function openReviewData(home: Home, store: Pick<SessionStore, "toolResult
   };
   const log = lazy(async () => (await import("../store/runtime/trust-rows.ts")).createTrustLog(await open(), store));
   const rows = lazy(async () => (await import("../store/runtime/proposal-rows.ts")).createProposalStore(await open()));
+  const projects = lazy(async () =>
+    (await import("../store/runtime/project-rows.ts")).createProjectDecisions(await open()),
+  );
   const review: OpenedReviewData = {
     trust: {
       record: async (given) => (given.length === 0 ? undefined : (await log()).record(given)),
@@ -64,6 +69,10 @@ export function openReviewData(home: Home, store: Pick<SessionStore, "toolResult
       decide: async (id, state) => (await rows()).decide(id, state),
       fail: async (id, reason) => (await rows()).fail(id, reason),
       finish: async (id, result) => (await rows()).finish(id, result),
+    },
+    projects: {
+      find: async (folder, remote) => (await projects()).find(folder, remote),
+      record: async (folder, remote, decision) => (await projects()).record(folder, remote, decision),
     },
     close: () => {
       for (const db of opened.splice(0)) db.close();

@@ -4,6 +4,7 @@ import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
+import type { ProjectTrust } from "../core/project-trust.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { ProposalStore } from "../core/store/proposals.ts";
@@ -35,6 +36,8 @@ export interface Services {
   readonly trust: TrustLog;
   /** Lasting changes that wait for the user. */
   readonly proposals: ProposalStore;
+  /** Which projects are the user's own. */
+  readonly projects: ProjectTrust;
   readonly models: Models;
   readonly redactor: Redactor;
   readonly gate: AppGate;

@@ -64,6 +64,24 @@ export async function withJobs<T>(home: Home, work: (repository: JobRepository) 
   }
 }
 
+/** Records the user's decision about a cloned project. Returns its folder; undefined when it has no remote. */
+export async function decideProjectTrust(home: Home, path: string, trusted: boolean): Promise<string | undefined> {
+  const [{ identifyProject }, { openReviewData }] = await Promise.all([
+    import("../security/project-trust.ts"),
+    import("./open-store.ts"),
+  ]);
+  const project = await identifyProject(path);
+  if (!project || project.remote === "") return undefined;
+  const none = { toolResults: async () => [], getMeta: async () => null, ancestors: async () => [] };
+  const data = openReviewData(home, none);
+  try {
+    await data.projects.record(project.folder, project.remote, { trusted, decidedBy: "user" });
+  } finally {
+    data.close();
+  }
+  return project.folder;
+}
+
 /** Opens the program, runs `work` with the proposed changes and closes the program. */
 export function withReview<T>(home: Home, work: (review: Review) => Promise<T>): Promise<T> {
   return withApp(home, async (app) => work(await app.review()));

@@ -1,5 +1,5 @@
 // `hermes review`: lasting changes that wait for the user: list, show, accept, discard.
-import { withReview } from "../app/with-app.ts";
+import { decideProjectTrust, withReview } from "../app/with-app.ts";
 import { UserError } from "../core/failure.ts";
 import { formatProposal, formatProposalLine } from "../core/review.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
@@ -57,6 +57,21 @@ async function discard(context: CliContext): Promise<number> {
   return 0;
 }
 
+async function decideProject(context: CliContext, trusted: boolean): Promise<number> {
+  const { home, terminal, positionals } = context;
+  const project = await decideProjectTrust(home, positionals[0] ?? home.cwd, trusted);
+  if (!project)
+    throw new UserError("This folder belongs to no git repository with a remote.", {
+      hint: "Files of such folders count as your own already.",
+    });
+  terminal.out(
+    trusted
+      ? `${project} counts as your own project from the next conversation on.`
+      : `${project} counts as somebody else's project from the next conversation on.`,
+  );
+  return 0;
+}
+
 export const reviewCommand: CliCommand = {
   name: "review",
   summary: "Decide about lasting changes that untrusted text may have caused",
@@ -71,6 +86,20 @@ export const reviewCommand: CliCommand = {
     },
     { name: "show", args: "NUMBER…", summary: "Show a change in full", options: JSON_OPTION, run: show },
     { name: "accept", args: "NUMBER…", summary: "Make exactly this change", run: accept },
+    {
+      name: "trust",
+      args: "[FOLDER]",
+      summary: "Count a cloned project as your own",
+      maxPositionals: 1,
+      run: (context) => decideProject(context, true),
+    },
+    {
+      name: "distrust",
+      args: "[FOLDER]",
+      summary: "Count a cloned project as somebody else's",
+      maxPositionals: 1,
+      run: (context) => decideProject(context, false),
+    },
     { name: "discard", args: "NUMBER…", summary: "Drop it", run: discard },
   ],
   examples: ["hermes review list", "hermes review show 3", "hermes review accept 3"],

@@ -15,6 +15,8 @@ export interface SendOptions {
   readonly tainted?: boolean | undefined;
   /** For tainted input: where its text came from, as shown to the user. */
   readonly taintOrigin?: string | undefined;
+  /** The part of the input that the user typed; the whole input when absent and not tainted. */
+  readonly typed?: string | undefined;
   readonly senderId?: string | undefined;
   /** Minimum interval between delta events, in milliseconds; each piece is emitted at once when absent. */
   readonly deltaMs?: number | undefined;

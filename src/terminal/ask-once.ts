@@ -93,7 +93,14 @@ async function runTurn({ terminal, app, opened, signal }: Asking, question: Ques
   const text = question.attached ? `${input.text}\n\n${question.attached}` : input.text;
   const content = await withImages(question.images, text);
   let ended: Ended | undefined;
-  for await (const event of opened.conversation.send(content, { signal, tainted: input.untrusted })) {
+  const foreign = question.attached ? "the text from standard input" : question.images.length > 0 ? "a picture" : "";
+  const options = {
+    signal,
+    tainted: input.untrusted || foreign !== "",
+    taintOrigin: foreign || undefined,
+    typed: question.text,
+  };
+  for await (const event of opened.conversation.send(content, options)) {
     if (question.json) terminal.out(terminal.forOut(JSON.stringify(event)));
     else printer.show(event);
     if (event.type === "ended") ended = event;

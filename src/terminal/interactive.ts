@@ -134,7 +134,13 @@ class Session {
         : await this.#app.prepareInput(line.typed, opened);
       const terminal = this.#terminal;
       for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
-      const options = { signal: controller.signal, tainted: input.untrusted };
+      const pasted = line.pastes.size > 0;
+      const options = {
+        signal: controller.signal,
+        tainted: input.untrusted || pasted,
+        taintOrigin: pasted ? "pasted text" : undefined,
+        typed: prepared ? undefined : line.typed,
+      };
       for await (const event of opened.conversation.send(withPastes(input.text, line.pastes), options)) {
         printer.show(event);
         if (event.type !== "ended") continue;

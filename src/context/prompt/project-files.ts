@@ -81,6 +81,11 @@ async function findFiles(cwd: string): Promise<readonly ProjectFile[]> {
   return other === undefined ? cursor : [other];
 }
 
+/** True when the project has instructions that become part of the prompt. */
+export async function hasProjectFiles(cwd: string): Promise<boolean> {
+  return (await findFiles(cwd)).length > 0;
+}
+
 /** The project's files for the prompt: capped, with suspicious spans quarantined. */
 export async function readProjectFiles(cwd: string, scan: Scan = noScan): Promise<ProjectFile[]> {
   const files = await findFiles(cwd);

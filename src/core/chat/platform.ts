@@ -60,6 +60,8 @@ export interface InboundEvent {
   readonly replyTo?:
     | { readonly messageId: string; readonly text?: string | undefined; readonly fromBot?: boolean }
     | undefined;
+  /** The sender passed on a message that somebody else wrote. */
+  readonly forwarded?: boolean | undefined;
   /** Set when the user changed an earlier message: the id of that message. */
   readonly edited?: boolean | undefined;
   readonly edits?: string | undefined;

@@ -45,6 +45,10 @@ export const safetyKeys = {
     tirith_path: accepted(text("tirith", "Path of tirith")),
     tirith_timeout: accepted(whole(5, "Seconds for one scan", { min: 1 })),
     tirith_fail_open: accepted(flag(true, "Continue when the scan itself fails")),
+    trusted_remotes: list(
+      [],
+      "Hosts or owners of repositories whose files count as your own: github.com/acme. Projects you have pushed to count anyway",
+    ),
     website_blocklist: section("Websites that tools may not open", {
       enabled: flag(false, "Use the list"),
       domains: list([], "Domains"),

@@ -11,6 +11,7 @@ import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { HookContext } from "../control/hooks.ts";
 import { buildContent, readIncoming } from "../inbound/incoming.ts";
+import { inputTaint } from "../inbound/input-taint.ts";
 import { isShared } from "../inbound/session-key.ts";
 import { type AnswerPlace, formatEnd, outgoingAnswer, outgoingText } from "../outbound/answer.ts";
 import { LiveReply } from "../outbound/live-reply.ts";
@@ -229,8 +230,9 @@ export class Turn {
     const gateway = this.#gateway;
     const { row } = this.#queued;
     const { source } = row.event;
-    // The sender of a webhook is known, but its text may come from an unknown author.
-    const tainted = this.#queued.tainted === true || source.chatKind === "webhook";
+    const sender = { role: gateway.roleFor(row), shared: isShared(source, gateway.keyRules) };
+    const { origin, typed } = inputTaint(row.event, sender);
+    const tainted = this.#queued.tainted === true || origin !== undefined;
     const live = new LiveReply({
       mailbox: gateway.opened.mailbox,
       sender: gateway.sender,
@@ -256,6 +258,8 @@ export class Turn {
       for await (const event of opened.conversation.send(content, {
         signal,
         tainted,
+        taintOrigin: origin,
+        typed: this.#queued.text === undefined ? typed : "",
         after: begun,
         deltaMs: DELTA_MS,
       })) {

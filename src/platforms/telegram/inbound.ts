@@ -135,6 +135,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
       reply && !reply.forum_topic_created
         ? { messageId: String(reply.message_id), fromBot: reply.from?.id === bot.id, text: quoted || undefined }
         : undefined,
+    forwarded: message.forward_origin !== undefined || undefined,
     edited: edited || undefined,
     edits: edited ? String(message.message_id) : undefined,
     at: message.date * 1000,

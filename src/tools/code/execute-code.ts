@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
+import type { ProjectTrust } from "../../core/project-trust.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { Type } from "../../core/tool/schema.ts";
 import {
@@ -43,6 +44,8 @@ export interface CodeSettings {
 }
 
 export interface CodeParts {
+  /** Which projects are the user's own. */
+  readonly projects?: ProjectTrust | undefined;
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly settings: CodeSettings;
@@ -294,7 +297,8 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
   if (parts.settings.mode === "project") await parts.beforeRun?.(context);
   const env = { ...parts.env, ...parts.declared?.(context.conversationId) };
   const result = await execute({ ...parts, env }, { code: args.code, language, interpreter, contained }, context);
-  return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
+  const foreign = outside ?? (await parts.projects?.foreignOrigin(context.cwd));
+  return foreign === undefined ? result : { ...result, trust: "untrusted", origin: foreign };
 }
 
 function describe(parts: CodeParts): string {

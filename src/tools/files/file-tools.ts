@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Gate, Intent } from "../../core/gate.ts";
+import type { ProjectTrust } from "../../core/project-trust.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { gateContext, type ToolContext, type ToolResult, toolError } from "../../core/tool/tool.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
@@ -29,6 +30,8 @@ export interface FileLocation {
 }
 
 export interface FileToolParts {
+  /** Which projects are the user's own; without it all files of the workspace count alike. */
+  readonly projects?: ProjectTrust | undefined;
   readonly files: FileAccess;
   /** Used by search_files; ripgrep when absent. */
   readonly search?: Searcher | undefined;
@@ -86,8 +89,11 @@ export async function contentTrust(
   const root = parts.cwd ?? context.workspace ?? context.cwd;
   // Links are resolved, because one inside the workspace may point out of it.
   const [realRoot, realPath] = parts.remote ? [root, path] : [await real(root), await real(path)];
-  const origin = `${path}, a file of the workspace`;
-  if (isPathInside(realPath, realRoot)) return { trust: "workspace", origin };
+  if (isPathInside(realPath, realRoot)) {
+    const foreign = parts.remote ? undefined : await parts.projects?.foreignOrigin(realPath);
+    if (foreign !== undefined) return { trust: "untrusted", origin: foreign };
+    return { trust: "workspace", origin: `${path}, a file of the workspace` };
+  }
   if (parts.spillDir !== undefined && isPathInside(realPath, await real(parts.spillDir))) return { trust: "own" };
   return { trust: "untrusted", origin: `${path}, which is outside the workspace` };
 }

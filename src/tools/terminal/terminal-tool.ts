@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Gate } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
+import type { ProjectTrust } from "../../core/project-trust.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { Type } from "../../core/tool/schema.ts";
 import {
@@ -24,6 +25,8 @@ import type { ProcessRegistry } from "./process-registry.ts";
 import { workFolder } from "./work-folder.ts";
 
 export interface TerminalParts {
+  /** Which projects are the user's own. */
+  readonly projects?: ProjectTrust | undefined;
   /** The backend of a conversation; opened at its first command. */
   backendFor(context: ToolContext): Promise<Backend>;
   readonly gate: Gate;
@@ -216,9 +219,10 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   const work = args.background ? background : foreground;
   const result = await work(parts, resolved, backend, context);
   // A background command taints the turn when it starts, because its output may reach the conversation later.
-  return outside === undefined
+  const foreign = outside ?? (backend.name === "local" ? await parts.projects?.foreignOrigin(folder.cwd) : undefined);
+  return foreign === undefined
     ? { ...result, trust: "workspace", origin: "the output of a local command" }
-    : { ...result, trust: "untrusted", origin: outside };
+    : { ...result, trust: "untrusted", origin: foreign };
 }
 
 export function terminalTool(parts: TerminalParts): Tool {

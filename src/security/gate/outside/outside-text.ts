@@ -1,5 +1,6 @@
 // Detects commands whose output may contain text from outside the workspace. Unknown programs are assumed to do so.
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isVendored } from "../../../core/project-trust.ts";
 import { truncate } from "../../../lib/text/truncate.ts";
 import { isBelow } from "../../real-path.ts";
 import {
@@ -52,7 +53,7 @@ function outsidePath(texts: readonly string[], invocation: Invocation, host: She
     if (value.startsWith("-")) continue;
     const whole = absolutePath(value, invocation.cwd, host);
     if (/^\/dev\//.test(whole) || about.written.has(whole)) continue;
-    if (isBelow(root, whole) && resolvesInside(root, whole)) continue;
+    if (isBelow(root, whole) && resolvesInside(root, whole) && !isVendored(whole.slice(root.length))) continue;
     const fixed = whole.split(/[*?[]/, 1)[0] ?? whole;
     const path = fixed === whole ? whole : fixed.slice(0, fixed.lastIndexOf("/") + 1);
     if (path !== "/" || whole === "/") if (existsSync(path)) return whole;
