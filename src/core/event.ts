@@ -27,6 +27,8 @@ export type AgentEvent =
       readonly failed: boolean;
       readonly durationMs: number;
       readonly preview: string;
+      /** What a write changed, as a unified diff for the user. */
+      readonly diff?: string | undefined;
     }
   | { readonly type: "retrying"; readonly failure: Failure; readonly attempt: number; readonly inMs: number }
   | { readonly type: "fallback"; readonly from: ModelIdentity; readonly to: ModelIdentity; readonly failure: Failure }

@@ -213,6 +213,7 @@ export async function runCall(turn: Turn, prepared: PreparedCall): Promise<Finis
     failed,
     durationMs,
     preview: oneLine(contentText(content), PREVIEW_CHARS),
+    diff: result.diff === undefined ? undefined : (redactor?.redact(result.diff, { code: true }) ?? result.diff),
   });
   return { prepared, content, failed, interrupted, tool };
 }

@@ -23,37 +23,37 @@ const footer = {
 } as const;
 
 const display = section("The terminal and the format of replies", {
-  compact: accepted(flag(false, "One-line banner")),
-  personality: accepted(text("kawaii", "Persona of status texts")),
-  resume_display: accepted(choice(["full", "minimal"], "full", "What is shown when a session is resumed")),
+  compact: flag(false, "One-line banner"),
+  personality: text("kawaii", "Persona of status texts; `none` for no faces"),
+  resume_display: choice(["full", "minimal"], "full", "What is shown when a session is resumed"),
   busy_input_mode: choice(["interrupt", "queue", "steer"], "interrupt", "What a message does while the agent works"),
   tui_auto_resume_recent: accepted(flag(false, "Open the latest session at start")),
   bell_on_complete: flag(false, "Ring the terminal bell at the end of a turn"),
   show_reasoning: flag(false, "Show the model's thinking"),
-  streaming: flag(false, "Show text in the terminal as it arrives"),
-  timestamps: accepted(flag(false, "Show the time beside messages")),
-  final_response_markdown: accepted(choice(["render", "strip", "raw"], "strip", "What happens to Markdown in answers")),
+  streaming: flag(false, "Show text as it arrives also where the output is no terminal"),
+  timestamps: flag(false, "Show the time beside messages"),
+  final_response_markdown: choice(
+    ["render", "strip", "raw"],
+    "render",
+    "Markdown in answers: drawn with styles, drawn without, or shown as written",
+  ),
   persistent_output: accepted(flag(true, "Show earlier output again after a redraw")),
   persistent_output_max_lines: accepted(whole(200, "Lines shown again")),
-  inline_diffs: accepted(flag(true, "Show what changed after a write")),
+  inline_diffs: flag(true, "Show what changed after a write"),
   file_mutation_verifier: flag(true, "List writes that failed below the answer"),
-  show_cost: accepted(flag(false, "Show the cost in the status bar")),
-  skin: accepted(text("default", "Colours")),
-  language: accepted(choice(["en", "zh", "ja", "de", "es", "fr", "tr", "uk"], "en", "Language of fixed texts")),
-  tui_status_indicator: accepted(
-    choice(["kaomoji", "emoji", "unicode", "ascii"], "kaomoji", "Style of the busy indicator"),
-  ),
-  user_message_preview: accepted(
-    section("How much of a long prompt is echoed", {
-      first_lines: whole(2, "Lines from the beginning"),
-      last_lines: whole(2, "Lines from the end"),
-    }),
-  ),
+  show_cost: flag(true, "Show the cost in the status bar"),
+  skin: text("default", "Colours: a built-in skin, or a file in skins/ of the home"),
+  language: choice(["en", "zh", "ja", "de", "es", "fr", "tr", "uk"], "en", "Language of fixed texts"),
+  tui_status_indicator: choice(["kaomoji", "emoji", "unicode", "ascii"], "kaomoji", "Style of the busy indicator"),
+  user_message_preview: section("How much of a long prompt is echoed", {
+    first_lines: whole(2, "Lines from the beginning"),
+    last_lines: whole(2, "Lines from the end"),
+  }),
   interim_assistant_messages: flag(true, "Send what the agent says between tool calls to chats"),
   tool_progress: choice(PROGRESS, "all", "Which tool calls are shown"),
   tool_progress_command: accepted(flag(false, "Offer /verbose in chats")),
   tool_progress_overrides: freeMap("Older form of platforms.<name>.tool_progress"),
-  tool_preview_length: accepted(whole(0, "Characters of a tool preview; 0 no limit")),
+  tool_preview_length: whole(0, "Characters of a tool preview; 0 no limit"),
   cleanup_progress: flag(false, "Delete progress messages at the end of a turn"),
   busy_ack_enabled: flag(true, "Confirm messages that arrive while the agent works"),
   background_process_notifications: choice(
@@ -77,17 +77,21 @@ const display = section("The terminal and the format of replies", {
   ),
   runtime_footer: section("Footer of replies in chats", footer),
   copy_shortcut: accepted(choice(["auto", "ctrl_c", "ctrl_shift_c", "disabled"], "auto", "Key that copies")),
-  details_mode: accepted(
-    choice(["hidden", "collapsed", "expanded"], "collapsed", "How tool details start in the terminal"),
+  details_mode: choice(
+    ["hidden", "collapsed", "expanded"],
+    "collapsed",
+    "Thinking, tool output and subagents in the terminal: left out, in one line, or whole",
   ),
-  sections: accepted(freeMap("details_mode by section: thinking, tools, subagents, activity")),
+  sections: freeMap("details_mode by section: thinking, tools, subagents, activity"),
   mouse_tracking: accepted(flag(true, "Use the mouse in the terminal")),
   tui_mouse: accepted(unset(flag(true, "Same as mouse_tracking, from older files"))),
-  tui_compact: accepted(flag(false, "Less empty space")),
-  tui_statusbar: accepted(
-    anyOf<string | boolean>(["text", "true/false"], "top", "Place of the status bar: top, bottom or off"),
+  tui_compact: flag(false, "Less empty space"),
+  tui_statusbar: anyOf<string | boolean>(
+    ["text", "true/false"],
+    "top",
+    "Place of the status bar, relative to the input: top, bottom or off",
   ),
-  thinking_mode: accepted(unset(text("", "How thinking is drawn: collapsed, truncated or full"))),
+  thinking_mode: unset(text("", "How thinking is drawn: collapsed, truncated or full")),
 });
 
 const tts = section("Speaking", {

@@ -13,6 +13,8 @@ export interface ToolResult {
   readonly failed?: boolean | undefined;
   /** Large output already on disk: the runner shows `content` (head and tail) and this handle. */
   readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number } | undefined;
+  /** What a write changed, as a unified diff. For the user, not for the model. */
+  readonly diff?: string | undefined;
   /** How far the text can be trusted; by the name of the tool when absent. */
   readonly trust?: Trust | undefined;
   /** For text that is not the user's own: its origin, as shown to the user. */

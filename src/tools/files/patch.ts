@@ -14,6 +14,7 @@ import {
 import { applyHunks } from "./apply-hunks.ts";
 import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { replaceIn } from "./replace.ts";
+import { type FileChange, unifiedDiff } from "./unified-diff.ts";
 import { type PatchOperation, parsePatch } from "./v4a.ts";
 import { currentText, writeText } from "./write-file.ts";
 
@@ -26,16 +27,8 @@ interface PatchArgs {
   readonly patch?: string | undefined;
 }
 
-/** A change that was checked: the new text, or null to remove the file. */
-interface Step {
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly movedFrom?: string | undefined;
-}
-
 /** A step that removes or empties a file is checked like `rm`. */
-function buildIntent(step: Step, context: ToolContext): Intent {
+function buildIntent(step: FileChange, context: ToolContext): Intent {
   const removes = step.before !== null && step.before !== "" && (step.after ?? "").trim() === "";
   return {
     kind: "write",
@@ -46,28 +39,10 @@ function buildIntent(step: Step, context: ToolContext): Intent {
   };
 }
 
-async function unifiedDiff(steps: readonly Step[]): Promise<string> {
-  const { createTwoFilesPatch } = await import("diff");
-  return steps
-    .map((step) =>
-      createTwoFilesPatch(
-        step.before === null ? "/dev/null" : (step.movedFrom ?? step.path),
-        step.after === null ? "/dev/null" : step.path,
-        step.before ?? "",
-        step.after ?? "",
-        "",
-        "",
-        { context: 3 },
-      ),
-    )
-    .map((text) => text.replace(/^(Index: .*\n)?=+\n/, ""))
-    .join("\n");
-}
-
 /** Writes every step; when one fails, the earlier ones are undone. */
 async function commit(
   parts: FileToolParts,
-  steps: readonly Step[],
+  steps: readonly FileChange[],
   context: ToolContext,
 ): Promise<{ lint: JsonObject; warnings: string[] }> {
   const undo: (() => Promise<unknown>)[] = [];
@@ -95,11 +70,11 @@ async function commit(
   return { lint, warnings };
 }
 
-async function finish(parts: FileToolParts, steps: readonly Step[], context: ToolContext): Promise<ToolResult> {
+async function finish(parts: FileToolParts, steps: readonly FileChange[], context: ToolContext): Promise<ToolResult> {
   const diff = await unifiedDiff(steps);
   const { lint, warnings } = await commit(parts, steps, context);
-  const paths = (test: (step: Step) => boolean) => steps.filter(test).map((step) => step.path);
-  return jsonResult({
+  const paths = (test: (step: FileChange) => boolean) => steps.filter(test).map((step) => step.path);
+  const result = jsonResult({
     success: true,
     diff: parts.redactor.redact(diff, { code: true }),
     files_modified: paths((step) => step.before !== null && step.after !== null),
@@ -108,6 +83,7 @@ async function finish(parts: FileToolParts, steps: readonly Step[], context: Too
     lint,
     ...(warnings.length > 0 ? { _warning: warnings.join("; ") } : {}),
   });
+  return { ...result, diff };
 }
 
 async function replace(parts: FileToolParts, args: PatchArgs, context: ToolContext): Promise<ToolResult> {
@@ -141,7 +117,7 @@ async function planUpdate(
   parts: FileToolParts,
   operation: Extract<PatchOperation, { kind: "update" }>,
   cwd: string,
-): Promise<Step[] | string> {
+): Promise<FileChange[] | string> {
   const path = resolvePath(parts, operation.path, cwd);
   const file = await currentText(parts, path);
   if (!file) return `${operation.path}: no such file`;
@@ -159,7 +135,7 @@ async function planUpdate(
 async function planMove(
   parts: FileToolParts,
   move: { from: string; to: string; text: string; before: string },
-): Promise<Step[] | string> {
+): Promise<FileChange[] | string> {
   if (await parts.files.info(move.to)) return `${move.to} exists already`;
   return [
     { path: move.to, before: null, after: move.text, movedFrom: move.from },
@@ -168,7 +144,7 @@ async function planMove(
 }
 
 /** The steps of one operation, or why it cannot be applied. Writes nothing. */
-async function plan(parts: FileToolParts, operation: PatchOperation, cwd: string): Promise<Step[] | string> {
+async function plan(parts: FileToolParts, operation: PatchOperation, cwd: string): Promise<FileChange[] | string> {
   if (operation.kind === "update") return planUpdate(parts, operation, cwd);
   const path = resolvePath(parts, operation.path, cwd);
   const file = await currentText(parts, path);
@@ -182,7 +158,7 @@ async function plan(parts: FileToolParts, operation: PatchOperation, cwd: string
 async function patchMany(parts: FileToolParts, text: string, context: ToolContext): Promise<ToolResult> {
   const parsed = parsePatch(text);
   if (!parsed.ok) return toolError(parsed.error);
-  const steps: Step[] = [];
+  const steps: FileChange[] = [];
   const problems: string[] = [];
   for (const operation of parsed.operations) {
     const planned = await plan(parts, operation, context.cwd);

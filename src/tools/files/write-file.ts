@@ -13,6 +13,7 @@ import {
 import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { decodeText, encodeText, PLAIN, type TextFile } from "./text-file.ts";
+import { writeDiff } from "./unified-diff.ts";
 
 /** True for a result of a file tool, which the model must not write over the file. */
 function isToolResult(content: string): boolean {
@@ -33,7 +34,13 @@ export async function writeText(
   path: string,
   text: string,
   context: ToolContext,
-): Promise<{ bytes: number; createdFolders: boolean; lint: JsonObject; warning?: string | undefined }> {
+): Promise<{
+  bytes: number;
+  createdFolders: boolean;
+  lint: JsonObject;
+  warning?: string | undefined;
+  before: string | null;
+}> {
   const before = await currentText(parts, path);
   const warning = parts.memory.staleness(context.conversationId, path, await parts.files.info(path));
   await parts.beforeChange?.(path, context);
@@ -42,7 +49,7 @@ export async function writeText(
   const info = await parts.files.info(path);
   if (info) parts.memory.wrote(context.conversationId, path, info);
   const lint = await checkSyntax(path, text, before?.text ?? null);
-  return { bytes: data.byteLength, createdFolders, lint: { ...lint }, warning };
+  return { bytes: data.byteLength, createdFolders, lint: { ...lint }, warning, before: before?.text ?? null };
 }
 
 async function run(
@@ -57,13 +64,14 @@ async function run(
   if (refusal) return refusal;
   if ((await parts.files.info(path))?.kind === "directory") return toolError(`${path} is a folder`);
   const written = await writeText(parts, path, args.content, context);
-  return jsonResult({
+  const result = jsonResult({
     path,
     bytes_written: written.bytes,
     dirs_created: written.createdFolders,
     lint: written.lint,
     ...(written.warning ? { _warning: written.warning } : {}),
   });
+  return { ...result, diff: await writeDiff({ path, before: written.before, after: args.content }) };
 }
 
 export function writeFileTool(parts: FileToolParts): Tool {

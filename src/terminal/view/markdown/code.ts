@@ -1,5 +1,4 @@
 // A code block: rules with its language above and below, highlighted lines without a margin, so that copying gives the code.
-import { expandTabs } from "../text/clean.ts";
 import { type Line, paint } from "../text/span.ts";
 import { splitAtWidth } from "../text/wrap.ts";
 import type { Theme } from "../theme/theme.ts";
@@ -22,9 +21,8 @@ export function codeLines(lines: readonly Line[], width: number): string[] {
 export interface CodePart extends Omit<CodeUnit, "kind" | "gap"> {}
 
 export function renderCode(part: CodePart, width: number, theme: Theme): string[] {
-  const before = part.before.map(expandTabs);
-  const all = highlightLines([...before, ...part.lines.map(expandTabs)], part.language, theme);
-  const body = codeLines(all.slice(before.length), width);
+  const all = highlightLines([...part.before, ...part.lines], part.language, theme);
+  const body = codeLines(all.slice(part.before.length), width);
   return [
     ...(part.first ? [rule(part.language, width, theme)] : []),
     ...body,

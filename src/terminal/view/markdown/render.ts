@@ -1,8 +1,7 @@
 // Markdown tokens as lines of a given width.
 import { childTokens, type MarkdownLexer, type MarkdownToken } from "../../../lib/markdown/lexer.ts";
 import { displayWidth } from "../../../lib/text/text-width.ts";
-import { expandTabs } from "../text/clean.ts";
-import { joinSgr, paint, type Span, span } from "../text/span.ts";
+import { joinSgr, paint, span } from "../text/span.ts";
 import { withPrefix, wrap } from "../text/wrap.ts";
 import type { Theme } from "../theme/theme.ts";
 import { renderCode } from "./code.ts";
@@ -34,10 +33,6 @@ function tableOf(token: TableToken, theme: Theme): Table {
   };
 }
 
-function withTabs(spans: readonly Span[]): Span[] {
-  return spans.map((part) => ({ ...part, text: expandTabs(part.text) }));
-}
-
 class Renderer {
   readonly #theme: Theme;
 
@@ -67,7 +62,7 @@ class Renderer {
     const theme = this.#theme;
     switch (token.type) {
       case "heading":
-        return wrap(withTabs(inlineSpans(childTokens(token), theme, this.#headingStyle(token.depth))), width);
+        return wrap(inlineSpans(childTokens(token), theme, this.#headingStyle(token.depth)), width);
       case "code":
         return renderCode(
           {
@@ -91,7 +86,7 @@ class Renderer {
       default: {
         const children = childTokens(token);
         const text = "text" in token ? token.text : token.raw;
-        return wrap(withTabs(children.length > 0 ? inlineSpans(children, theme) : [span(text)]), width);
+        return wrap(children.length > 0 ? inlineSpans(children, theme) : [span(text)], width);
       }
     }
   }

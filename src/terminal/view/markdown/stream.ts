@@ -1,6 +1,6 @@
 // Markdown while it streams: finished blocks are drawn once and never parsed again, the open one is drawn per frame.
 import type { Block } from "../block.ts";
-import { cleanText } from "../text/clean.ts";
+import { cleanText, expandTabs } from "../text/clean.ts";
 import { span } from "../text/span.ts";
 import { wrap } from "../text/wrap.ts";
 import { type MarkdownStyle, renderUnit } from "./render.ts";
@@ -96,12 +96,12 @@ export class MarkdownStream {
 
   #line(line: string): void {
     if (this.#mode === "raw") {
-      const clean = cleanText(line);
+      const clean = cleanText(expandTabs(line));
       this.#settled.push(cachedBlock((width) => wrap([span(clean)], width)));
       this.#first = false;
       return;
     }
-    for (const part of cleanText(line).split("\n")) this.#splitter.push(part);
+    for (const part of cleanText(expandTabs(line)).split("\n")) this.#splitter.push(part);
   }
 
   #collect(): void {
@@ -118,7 +118,7 @@ export class MarkdownStream {
   }
 
   #drawOpen(): Block[] {
-    const partial = cleanText(this.#partial.replace(/\r$/, ""));
+    const partial = cleanText(expandTabs(this.#partial.replace(/\r$/, "")));
     if (this.#mode === "raw") return partial === "" ? [] : [cachedBlock((width) => wrap([span(partial)], width))];
     const before = this.#first;
     const blocks = this.#splitter.open(partial).map((unit) => {
