@@ -93,7 +93,7 @@ async function useTools(turn: Turn, next: Extract<NextStep, { kind: "tools" }>):
   if (turn.signal.aborted) return interrupted();
   if (stopped !== undefined) return stoppedByGuard(stopped);
   if (next.last) return tooManyUnknown();
-  if (turn.refundsLeft > 0 && calls.every((prepared) => prepared.call.function.name === "execute_code")) {
+  if (turn.refundsLeft > 0 && calls.every((prepared) => prepared.name === "execute_code")) {
     turn.refundsLeft -= 1;
     turn.callsLeft += 1;
   }

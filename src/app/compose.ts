@@ -10,7 +10,9 @@ import { ensureHomeLayout } from "../home/home-layout.ts";
 import { startSpillSweeper } from "../home/spill-sweep.ts";
 import { lazy } from "../lib/async/lazy.ts";
 import { errorMessage } from "../lib/error-message.ts";
+import { McpAccess } from "../mcp/mcp-access.ts";
 import { openModels } from "../providers/open-models.ts";
+import { SideModels } from "../providers/side-model.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
 import { LazySkills } from "../skills/lazy-skills.ts";
 import type { FullStore } from "../store/full-store.ts";
@@ -159,6 +161,19 @@ interface OpenedServices {
   closeReview(): void;
 }
 
+/** MCP servers; nothing is imported while none is configured. */
+function openMcp(
+  { home, config, models, redactor }: Pick<Services, "home" | "config" | "models" | "redactor">,
+  notice: (text: string) => void,
+): McpAccess {
+  return new McpAccess(config.mcp_servers, async () => {
+    const { mcpHostDeps } = await import("../mcp/host-deps.ts");
+    const redact = (text: string) => redactor.redact(text);
+    const side = async () => new SideModels(models, (await models.connect({})).endpoint);
+    return mcpHostDeps({ homePath: home.path, cwd: home.cwd, env: home.env, redact, notice, side });
+  });
+}
+
 /** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
 async function openServices(home: Home, options: OpenAppOptions): Promise<OpenedServices> {
   const notice = (text: string) => options.onNotice?.(text);
@@ -190,10 +205,11 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   });
   plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
   const jobs = openJobAccess(home, config);
+  const mcp = openMcp({ home, config, models, redactor: guards.redactor }, notice);
   const { trust, proposals, projects: decisions, close: closeReview } = openReviewData(home, store);
   const projects = lazyProjectTrust(home, config, decisions);
   const base = { home, config, store, ledger, trust, proposals, projects, models };
-  const services: Services = { ...base, plugins, ...guards, skills, cron: jobs, notice };
+  const services: Services = { ...base, plugins, ...guards, skills, mcp, cron: jobs, notice };
   skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
   return { services, store, jobs, warnings: warnings.map((warning) => warning.message), closeLedger, closeReview };
 }
@@ -235,6 +251,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       async () => (await cron.peek())?.scheduler.stop(),
       () => jobs.close(),
       () => workspaces.close(),
+      () => services.mcp.close(),
       () => spills.close(),
       () => plugins?.close(),
       () => builtins.checkpoints.close(),

@@ -20,6 +20,7 @@ import { withCleanArguments } from "../security/clean-arguments.ts";
 import { preloadFor, skillToolsFor } from "../skills/preload.ts";
 import { picturesFor } from "../tools/media/pictures.ts";
 import { sessionSearchTool } from "../tools/session-search.ts";
+import { withToolSearch } from "../tools/tool-search.ts";
 import { extraToolsets, fitsWindow, MEDIUM_WINDOW, toolNames } from "../tools/tool-selection.ts";
 import { type ConversationDeps, turnGate } from "./builtins.ts";
 import { codeTool } from "./code-tool.ts";
@@ -92,6 +93,20 @@ interface Prepared extends OpenedEngine {
   readonly memory: OpenedMemory;
 }
 
+/** The MCP servers, begun to connect; undefined when none is configured. */
+async function openServers(services: Services) {
+  const servers = await services.mcp.open();
+  if (!servers) return undefined;
+  const { conversationMcpTools, mcpToolsets } = await import("../mcp/conversation-tools.ts");
+  servers.start();
+  return {
+    toolsets: mcpToolsets(servers),
+    incomplete: servers.incomplete,
+    offered: (config: Services["config"], options: ConversationOptions) =>
+      conversationMcpTools(servers, config, options),
+  };
+}
+
 /** The tools of the conversation. Scripts get them without hints for the model, which they could not parse. */
 async function openToolBox(
   deps: ConversationDeps,
@@ -100,16 +115,23 @@ async function openToolBox(
 ): Promise<{ toolbox: ToolBox; names: readonly string[] }> {
   const { registry, services } = deps;
   const own = await ownTools(deps, options, memory);
-  const names = toolNames(services.config, options, extraToolsets(registry)).filter((name) =>
-    fitsWindow(registry.find(name, own), limits.contextLength),
-  );
+  const servers = await openServers(services);
+  const mcpTools = () => (servers ? servers.offered(services.config, options) : []);
+  own.push(...mcpTools());
+  const extra = new Map([...extraToolsets(registry), ...(servers?.toolsets ?? [])]);
+  const chosen = [...toolNames(services.config, options, extra), ...mcpTools().map((tool) => tool.name)];
+  const names = [...new Set(chosen)].filter((name) => fitsWindow(registry.find(name, own), limits.contextLength));
   const offered: string[] = [];
   for (const name of names) if ((await registry.availability(name)).ok) offered.push(name);
   let box = NO_TOOLS;
   own.push(codeTool(deps, offered, () => box));
   const parent: Parent = { deps, options, connected, limits, names, own, memory: memory.service, side };
   box = await registry.box(names, [...own, await subagents(parent)]);
-  const clean = withCleanArguments(box, services.redactor);
+  const search = { budget: services.config.tool_search.schema_budget, late: mcpTools, side: () => side };
+  const searched = services.config.tool_search.enabled
+    ? withToolSearch(box, search, servers?.incomplete ?? false)
+    : box;
+  const clean = withCleanArguments(searched, services.redactor);
   return { toolbox: withHints(clean, options.cwd ?? services.home.cwd, services.scan), names };
 }
 

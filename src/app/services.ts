@@ -12,6 +12,7 @@ import type { SessionStore } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import type { JobRepository } from "../cron/job-repository.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { PluginHost } from "../plugins/plugin-host.ts";
 import type { Models } from "../providers/connect.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
@@ -47,6 +48,7 @@ export interface Services {
   /** Null when no plugin is configured. */
   readonly plugins: PluginHost | null;
   readonly skills: LazySkills;
+  readonly mcp: McpAccess;
   readonly cron: JobAccess;
   readonly workspaces: Workspaces;
   notice(text: string): void;

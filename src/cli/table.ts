@@ -50,6 +50,10 @@ export const commands: CommandTable = {
     summary: "Serve the agent to OpenAI clients",
     load: async () => (await import("./api.ts")).apiCommand,
   },
+  mcp: {
+    summary: "Servers that give the model further tools",
+    load: async () => (await import("./mcp.ts")).mcpCommand,
+  },
   plugins: {
     summary: "List, install and switch plugins",
     load: async () => (await import("./plugins.ts")).pluginsCommand,

@@ -15,7 +15,7 @@ export function openCalls(log: readonly Message[]): ToolCall[] {
   return (reply.tool_calls ?? []).filter((call) => !answered.has(call.id));
 }
 
-/** The result message of a call. */
-export function answerTo(call: ToolCall, content: Content): ToolMessage {
-  return { role: "tool", tool_call_id: call.id, tool_name: call.function.name, content };
+/** The result message of a call; `tool` is the tool that ran, when the call named it indirectly. */
+export function answerTo(call: ToolCall, content: Content, tool = call.function.name): ToolMessage {
+  return { role: "tool", tool_call_id: call.id, tool_name: tool, content };
 }

@@ -25,7 +25,7 @@ function readPaths(tool: Tool, call: PreparedCall): readonly string[] {
 
 function footprint(call: PreparedCall, tools: ResolvedTools, cwd: string): Footprint {
   if (call.refusal !== undefined) return { kind: "free", mutates: false, paths: [] };
-  const home = tools.locate(call.call.function.name);
+  const home = tools.locate(call.name);
   if (home.kind !== "tool") return ALONE;
   const { tool } = home;
   if (tool.overlap === "parallel") return { kind: "free", mutates: tool.mutates ?? false, paths: [] };

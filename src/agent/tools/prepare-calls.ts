@@ -1,12 +1,16 @@
 // Prepares the tool calls of a reply: repairs names and arguments, gives duplicates the same key.
 import { randomBytes } from "node:crypto";
 import type { AssistantMessage, JsonObject, ToolCall } from "../../core/message.ts";
+import { CALL_TOOL, readTarget } from "../../core/tool/call-tool.ts";
 import type { ResolvedTools } from "./resolved-tools.ts";
 import { canonicalArguments, parseArguments } from "./tool-arguments.ts";
 import { nearestNames, repairToolName } from "./tool-name.ts";
 
 export interface PreparedCall {
+  /** As the model sent it and as it is stored. */
   readonly call: ToolCall;
+  /** The tool that runs, which differs from the call's when that is `call_tool`. */
+  readonly name: string;
   readonly args: JsonObject;
   /** The same for equal calls. */
   readonly key: string;
@@ -50,14 +54,19 @@ function prepareOne(call: ToolCall, tools: ResolvedTools): PreparedCall & { read
   const found = knownName(call.function.name, tools);
   const name = found ?? call.function.name;
   const parsed = parseArguments(call.function.arguments);
-  const args = parsed.ok ? parsed.value : {};
+  const sent = parsed.ok ? parsed.value : {};
   const raw = call.function.arguments;
-  const text = !parsed.ok || parsed.repaired ? JSON.stringify(args) : raw;
+  const text = !parsed.ok || parsed.repaired ? JSON.stringify(sent) : raw;
   const unchanged = id === call.id && name === call.function.name && text === raw;
+  const inner = name === CALL_TOOL ? readTarget(sent) : undefined;
+  const target = inner && knownName(inner.name, tools);
+  const args = inner ? inner.args : sent;
+  const runs = target ?? inner?.name ?? name;
   const prepared = {
     call: unchanged ? call : { ...call, id, function: { name, arguments: text } },
+    name: runs,
     args,
-    key: `${name}\u0000${canonicalArguments(args)}`,
+    key: `${runs}\u0000${canonicalArguments(args)}`,
     found: {
       unknown: found === undefined,
       bad: !parsed.ok,
@@ -66,6 +75,7 @@ function prepareOne(call: ToolCall, tools: ResolvedTools): PreparedCall & { read
     },
   };
   if (found === undefined) return { ...prepared, refusal: unknownText(name, tools) };
+  if (inner && target === undefined) return { ...prepared, refusal: unknownText(inner.name, tools) };
   if (parsed.ok) return prepared;
   const error = `The call of ${name} could not be read: ${parsed.problem}. Send it again with complete, valid JSON.`;
   return { ...prepared, key: `${prepared.key}\u0000${id}`, refusal: JSON.stringify({ error }) };

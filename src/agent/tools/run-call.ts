@@ -49,7 +49,7 @@ function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): Too
   const proposeAs: ToolContext["proposeAs"] =
     propose && ((tool, args) => (change) => propose({ ...change, tool, args, ...place }));
   const callId = prepared.call.id;
-  const name = prepared.call.function.name;
+  const { name } = prepared;
   return {
     sessionId: log.sessionId,
     conversationId: log.conversationId,
@@ -80,7 +80,7 @@ function contextFor(turn: Turn, prepared: PreparedCall, deadline: Deadline): Too
 
 /** Writes of an external memory provider are durable, so the gate is asked as for the built-in notes. */
 async function callMemory(turn: Turn, prepared: PreparedCall, context: ToolContext): Promise<ToolResult> {
-  const { name } = prepared.call.function;
+  const { name } = prepared;
   const { memory, gate } = turn.state;
   if (gate && memory.writes?.(name, prepared.args)) {
     const summary = `${name} ${JSON.stringify(prepared.args)}`.slice(0, 300);
@@ -91,9 +91,8 @@ async function callMemory(turn: Turn, prepared: PreparedCall, context: ToolConte
   return { content: await memory.callTool(name, prepared.args) };
 }
 
-async function callEngine(turn: Turn, { call, args }: PreparedCall): Promise<ToolResult> {
+async function callEngine(turn: Turn, { name, args }: PreparedCall): Promise<ToolResult> {
   const { engine, log } = turn.state;
-  const { name } = call.function;
   const answer = engine.handleToolCall?.(name, args, { sessionId: log.sessionId, messages: log.messages });
   return answer === undefined ? toolError(`${name} is not available.`) : { content: await answer };
 }
@@ -119,7 +118,7 @@ async function dispatch(
     case "memory":
       return callMemory(turn, prepared, context);
     case "unknown":
-      return toolError(`There is no tool named "${prepared.call.function.name}".`);
+      return toolError(`There is no tool named "${prepared.name}".`);
     case "denied":
     case "unavailable":
       return toolError(location.reason);
@@ -128,7 +127,7 @@ async function dispatch(
 
 async function runWithDeadline(turn: Turn, location: ToolLocation, prepared: PreparedCall): Promise<ToolResult> {
   const { settings } = turn.state;
-  const name = prepared.call.function.name;
+  const { name } = prepared;
   const limit = (location.kind === "tool" ? location.tool.timeoutMs : undefined) ?? settings.toolTimeoutMs;
   const timeoutMs = limit ?? DEFAULT_TIMEOUT_MS;
   const deadline = new Deadline(timeoutMs);
@@ -149,7 +148,7 @@ async function runWithDeadline(turn: Turn, location: ToolLocation, prepared: Pre
 function hookArgs(turn: Turn, prepared: PreparedCall): JsonObject {
   const { log } = turn.state;
   return {
-    tool_name: prepared.call.function.name,
+    tool_name: prepared.name,
     args: prepared.args,
     session_id: log.sessionId,
     task_id: log.conversationId,
@@ -190,11 +189,12 @@ async function produce(turn: Turn, location: ToolLocation, prepared: PreparedCal
 /** Never throws. Emits `tool_started` and `tool_ended` around the call. */
 export async function runCall(turn: Turn, prepared: PreparedCall): Promise<FinishedCall> {
   const { redactor, tools, outside } = turn.state;
-  const { id: callId, function: called } = prepared.call;
-  const { name } = called;
+  const { name, call } = prepared;
+  const { id: callId, function: called } = call;
   const location = tools.locate(name);
   const tool = location.kind === "tool" ? location.tool : undefined;
-  const args = redactor === undefined ? called.arguments : redactArguments(called.arguments, redactor);
+  const given = name === called.name ? called.arguments : JSON.stringify(prepared.args);
+  const args = redactor === undefined ? given : redactArguments(given, redactor);
   const preview = previewCall(tool, prepared.args);
   turn.emit({ type: "tool_started", callId, name, preview: redactor?.redact(preview) ?? preview, args });
   const startedAt = performance.now();

@@ -19,7 +19,7 @@ function observe(turn: Turn, finished: FinishedCall): GuardVerdict {
   const text = contentText(finished.content);
   if (tool !== undefined) turn.changes.observe({ tool, args: prepared.args, failed, text });
   return turn.guard.observe({
-    tool: prepared.call.function.name,
+    tool: prepared.name,
     args: prepared.key,
     result: createHash("sha256").update(withoutTimes(text)).digest("base64"),
     failed,
@@ -73,7 +73,7 @@ class Results {
       const prepared = this.#calls[this.#next];
       const content = prepared === undefined ? undefined : this.#contents.get(prepared.key);
       if (prepared === undefined || content === undefined) return ready;
-      ready.push(answerTo(prepared.call, content));
+      ready.push(answerTo(prepared.call, content, prepared.name));
       this.#next += 1;
     }
   }
@@ -82,7 +82,7 @@ class Results {
   takeRest(text: string): ToolMessage[] {
     const rest = this.#calls.slice(this.#next);
     this.#next = this.#calls.length;
-    return rest.map((prepared) => answerTo(prepared.call, this.#contents.get(prepared.key) ?? text));
+    return rest.map((prepared) => answerTo(prepared.call, this.#contents.get(prepared.key) ?? text, prepared.name));
   }
 }
 

@@ -136,7 +136,14 @@ export const agentKeys = {
     entries: freeMap("Settings of plugins, by plugin"),
     "hermes-memory-store": freeMap("Settings of the memory provider holographic, where v0.14 keeps them"),
   }),
-  mcp_servers: accepted(named("MCP servers, by name", mcpServer(), { open: true })),
+  tool_search: section("Tools that stay out of the prompt until the model looks for them", {
+    enabled: flag(true, "Use it"),
+    schema_budget: whole(
+      4000,
+      "Tokens of schemas of MCP tools that stay in the prompt; with more, all of them are searched for",
+    ),
+  }),
+  mcp_servers: named("MCP servers, by name", mcpServer(), { open: true }),
 } as const;
 
 function mcpServer() {
@@ -145,11 +152,39 @@ function mcpServer() {
     args: unset(list([], "Its arguments")),
     env: freeMap("Its environment"),
     cwd: unset(text("", "Folder it starts in")),
+    contained: flag(false, "Run it in the container that commands run in"),
     url: unset(text("", "Address of a remote server")),
     transport: unset(choice(["stdio", "http", "sse", "streamable-http"], "stdio", "Transport of a remote server")),
     headers: freeMap("Headers sent to a remote server"),
+    ssl_verify: anyOf<boolean | string>(
+      ["true/false", "text"],
+      true,
+      "Check certificates; a path names a file with authorities",
+    ),
+    auth: unset(choice(["oauth"], "oauth", "How to sign in to a remote server")),
+    oauth: section("Sign-in", {
+      client_id: unset(text("", "A client that is registered already")),
+      client_secret: unset(secret("Its secret")),
+      scope: unset(text("", "Scope to ask for")),
+      redirect_port: whole(0, "Port for the browser's answer; 0 is any free one"),
+      client_name: text("Hermes Agent", "Name shown by the sign-in page"),
+      timeout: whole(600, "Seconds to wait for the browser"),
+    }),
     timeout: unset(decimal(0, "Seconds for one call")),
     connect_timeout: unset(decimal(0, "Seconds for connecting")),
+    supports_parallel_tool_calls: flag(false, "Several calls at once"),
+    tools: section("What of it is used", {
+      include: list([], "Only these tools"),
+      exclude: list([], "All tools but these"),
+      resources: flag(true, "Tools that read its resources"),
+      prompts: flag(true, "Its prompts as slash commands"),
+    }),
+    sampling: section("Calls of a model by the server", {
+      enabled: flag(true, "Allow them"),
+      max_tokens_cap: whole(4096, "Output tokens of one call"),
+      timeout: whole(30, "Seconds for one call"),
+      max_rpm: whole(10, "Calls per minute"),
+    }),
     enabled: flag(true, "Use it"),
   });
 }

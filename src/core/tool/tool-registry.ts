@@ -130,6 +130,7 @@ function inheritPolicy(replaced: Tool | undefined, tool: Tool): Tool {
     housekeeping: tool.housekeeping ?? replaced.housekeeping,
     storesArguments: tool.storesArguments ?? replaced.storesArguments,
     namesFolders: tool.namesFolders ?? replaced.namesFolders,
+    searchable: tool.searchable ?? replaced.searchable,
   };
   return { ...tool, ...policy };
 }

@@ -105,6 +105,8 @@ export interface ToolPolicy {
   readonly storesArguments?: boolean | undefined;
   /** Its arguments name folders: project instructions found there are added to the result. */
   readonly namesFolders?: boolean | undefined;
+  /** Left out of the prompt, always or when the schemas of such tools are large: the model finds it with search_tools. */
+  readonly searchable?: "always" | "when-large" | undefined;
 }
 
 export interface Tool<P extends TSchema = TSchema> extends ToolPolicy {
