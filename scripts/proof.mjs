@@ -15,6 +15,7 @@ const fullForms = {
   "cron-years": ["test/cron-years"],
   homes: ["test/broken-home", "test/home-modes"],
   soak: ["test/tools-soak"],
+  "api-clients": ["test/api-foreign"],
   interchange: ["test/reference-interop"],
 };
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createCronLedger } from "../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
+import { fullProof } from "./kit/full-proof.ts";
 import { hermesProgram } from "./kit/run-hermes.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
 
@@ -79,7 +80,10 @@ afterEach(async () => {
   home.remove();
 });
 
-it.each([50, 900])(
+/** The full form kills in every tenth of the first three seconds. */
+const KILL_AFTER = fullProof ? Array.from({ length: 30 }, (_, index) => (index + 1) * 100) : [50, 900];
+
+it.each(KILL_AFTER)(
   "loses no run that had not started: killed %i ms after the first run",
   async (ms) => {
     start();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claimDue } from "../src/cron/run/claim.ts";
 import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
+import { until } from "./kit/until.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -290,6 +291,23 @@ describe("two schedulers", () => {
 });
 
 describe("a killed owner", () => {
+  it("starts the interrupted run of a job that asks for at least once again, for a day", async () => {
+    fixture.jobs({ at_least_once: true });
+    const finish = fixture.hold();
+    const first = fixture.open({ lost: true });
+    await first.scheduler.tick();
+    await until(async () => (await first.ledger.open()).some((run) => run.startedAt !== null));
+    fixture.now = NINE + HOUR;
+    fixture.result = async () => ({ ok: true, reported: true });
+    const second = fixture.open();
+    await second.tick();
+    expect(await second.states()).toEqual(["ran"]);
+    expect(fixture.runs).toHaveLength(2);
+    finish();
+    await first.scheduler.idle();
+    expect(await second.states()).toEqual(["ran"]);
+  });
+
   it("leaves an abandoned run, which is reported once and never started again", async () => {
     fixture.jobs({});
     const first = fixture.open({ lost: true });

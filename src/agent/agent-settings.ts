@@ -65,6 +65,9 @@ export function agentSettings(
     goals: { maxTurns: config.goals.max_turns, verdictTokens: config.auxiliary.goal_judge.max_tokens },
     maxOutputTokens: options.maxOutputTokens,
     temperature: options.temperature,
+    answer: options.answer,
+    // A caller who names a limit wants no more than that.
+    continueCutAnswers: options.maxOutputTokens === undefined,
     userId: options.platformUserId || options.userId || undefined,
     modelConfig: modelConfig(config, options),
     jobId: options.jobId || undefined,

@@ -9,7 +9,7 @@ import type {
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import type { Goals } from "../core/goal.ts";
-import { type ContentPart, contentText, type Message, type UserMessage } from "../core/message.ts";
+import { type ContentPart, contentText, type Message, type ToolMessage, type UserMessage } from "../core/message.ts";
 import { wellFormed } from "../core/model/well-formed.ts";
 import { lessTrusted, type Provenance } from "../core/trust.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
@@ -58,6 +58,16 @@ function prepend(text: string, input: string | readonly ContentPart[]): string |
 function append(input: string | readonly ContentPart[], parts: readonly ContentPart[]) {
   if (parts.length === 0) return input;
   return [...(typeof input === "string" ? [{ type: "text" as const, text: input }] : input), ...parts];
+}
+
+function isAnswerTo(message: Message, callId: string): boolean {
+  return message.role === "tool" && message.tool_call_id === callId;
+}
+
+/** What a turn begins with besides its message. */
+interface Input {
+  readonly after: Promise<unknown> | undefined;
+  readonly results: readonly ToolMessage[] | undefined;
 }
 
 export class AgentConversation implements Conversation {
@@ -110,6 +120,24 @@ export class AgentConversation implements Conversation {
     this.#mustBeFree();
     this.#firstText = "";
     this.#firstParts = [];
+    yield* this.#stream(message, options);
+  }
+
+  async *continueWith(
+    results: readonly ToolMessage[],
+    options: SendOptions = {},
+  ): AsyncGenerator<AgentEvent, void, undefined> {
+    this.#mustBeFree();
+    const question = this.messages.findLast((message) => message.role === "user");
+    yield* this.#stream(question ?? { role: "user", content: "" }, options, results);
+  }
+
+  /** Runs one turn. With `results` the message is stored already, and the turn continues after its calls. */
+  async *#stream(
+    message: UserMessage,
+    options: SendOptions,
+    results?: readonly ToolMessage[],
+  ): AsyncGenerator<AgentEvent, void, undefined> {
     const controller = new AbortController();
     const { signal, release } = joinSignals([controller.signal, ...(options.signal ? [options.signal] : [])]);
     const events = new EventQueue<AgentEvent>();
@@ -123,7 +151,7 @@ export class AgentConversation implements Conversation {
     });
     // `#runTurn` awaits it; a turn that fails earlier must not leave an unhandled rejection.
     options.after?.catch(() => undefined);
-    const work = this.#runTurn(turn, message, options.after).then((ended) => {
+    const work = this.#runTurn(turn, message, { after: options.after, results }).then((ended) => {
       events.push(ended);
       events.close();
     });
@@ -138,12 +166,12 @@ export class AgentConversation implements Conversation {
   }
 
   /** Never rejects. Resolves with the last event. */
-  async #runTurn(turn: Turn, message: UserMessage, after: Promise<unknown> | undefined): Promise<AgentEvent> {
+  async #runTurn(turn: Turn, message: UserMessage, { after, results }: Input): Promise<AgentEvent> {
     let outcome: TurnOutcome;
     try {
-      await this.#begin(turn);
-      const [[stored]] = await Promise.all([turn.append([message]), after]);
-      turn.userMessage = stored ?? message;
+      await this.#begin(turn, results);
+      const [stored] = await Promise.all([results ? [] : turn.append([message]), after]);
+      turn.userMessage = stored[0] ?? message;
       outcome = await runTurn(turn);
     } catch (error) {
       outcome = turn.signal.aborted ? { end: "interrupted", text: "" } : failedBy(error);
@@ -154,7 +182,7 @@ export class AgentConversation implements Conversation {
     return ended;
   }
 
-  async #begin(turn: Turn): Promise<void> {
+  async #begin(turn: Turn, results: readonly ToolMessage[] = []): Promise<void> {
     const { provider, log, hooks, settings, outside, gate } = this.#state;
     provider.beginTurn();
     this.#state.turns += 1;
@@ -173,7 +201,7 @@ export class AgentConversation implements Conversation {
     if (turn.inputOrigin !== undefined)
       await outside.add(log.sessionId, { trust: "untrusted", origin: turn.inputOrigin });
     gate?.beginTurn(log.sessionId);
-    await this.#answerLostCalls(turn);
+    await this.#answerOpenCalls(turn, results);
   }
 
   /** Returns a warning for the user when the context engine, which may come from a plugin, did not start. */
@@ -190,14 +218,24 @@ export class AgentConversation implements Conversation {
     }
   }
 
-  /** Stores results for calls that a crash left without one, before anything else is stored. */
-  async #answerLostCalls(turn: Turn): Promise<void> {
+  /** Stores the results that the caller brings, and one for each call that a crash left without, before anything else. */
+  async #answerOpenCalls(turn: Turn, results: readonly ToolMessage[]): Promise<void> {
     const { store, log } = this.#state;
     const answers: Message[] = [];
     for (const call of openCalls(log.messages)) {
+      const given = results.find((result) => result.tool_call_id === call.id);
+      if (given !== undefined) {
+        answers.push(answerTo(call, given.content));
+        continue;
+      }
       const abandoned = await abandonedAnswer(store, log.conversationId, call.id);
       answers.push(answerTo(call, abandoned ?? LOST_RESULT));
     }
+    const unknown = results.find(({ tool_call_id: id }) => !answers.some((answer) => isAnswerTo(answer, id)));
+    if (unknown !== undefined)
+      throw new UserError(`The call ${unknown.tool_call_id} does not wait for a result.`, {
+        hint: "Send the results of the calls of the last answer, each once.",
+      });
     if (answers.length > 0) await turn.append(answers);
   }
 

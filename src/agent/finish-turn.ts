@@ -10,7 +10,8 @@ import type { Turn, TurnOutcome } from "./turn-state.ts";
 async function storeUnfinished(turn: Turn, outcome: TurnOutcome): Promise<void> {
   const { log } = turn.state;
   if (!log.opened) return;
-  const open = openCalls(log.messages);
+  const waiting = new Set(outcome.clientCalls?.map((call) => call.id));
+  const open = openCalls(log.messages).filter((call) => !waiting.has(call.id));
   if (open.length > 0) await turn.append(open.map((call) => answerTo(call, INTERRUPTED)));
   if (turn.unfinished.trim() === "") return;
   const finish_reason = outcome.end === "interrupted" ? "interrupted" : "error";
@@ -62,5 +63,6 @@ export async function finishTurn(turn: Turn, raw: TurnOutcome): Promise<AgentEve
     failure: outcome.failure,
     note: outcome.note,
     undelivered: steering.take(),
+    clientCalls: outcome.clientCalls,
   };
 }

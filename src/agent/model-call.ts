@@ -47,7 +47,7 @@ function requestMessages(turn: Turn, extra: readonly Message[]): Message[] {
 
 function outputLimit(turn: Turn): number | undefined {
   const configured = turn.state.settings.maxOutputTokens;
-  if (configured === undefined) return undefined;
+  if (configured === undefined || turn.state.settings.continueCutAnswers === false) return configured;
   return Math.max(configured, Math.min(configured * (turn.replies.continuations + 1), LARGEST_OUTPUT_TOKENS));
 }
 
@@ -67,6 +67,7 @@ export function buildRequest(
     purpose,
     maxOutputTokens: outputLimit(turn),
     temperature: settings.temperature,
+    answer: purpose === "turn" ? settings.answer : undefined,
     reasoningEffort: settings.reasoningEffort,
     jobId: settings.jobId,
   };

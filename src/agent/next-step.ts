@@ -57,6 +57,7 @@ export interface Reply {
 /** Counts the retries of one turn. */
 export class ReplyReader {
   readonly #tools: ResolvedTools;
+  readonly #maxContinuations: number;
   /** Parts of an answer that ran into the length limit. */
   #pieces = "";
   #continuations = 0;
@@ -68,8 +69,9 @@ export class ReplyReader {
   #afterThought = 0;
   #plain = 0;
 
-  constructor(tools: ResolvedTools) {
+  constructor(tools: ResolvedTools, continueCut = true) {
     this.#tools = tools;
+    this.#maxContinuations = continueCut ? MAX_CONTINUATIONS : 0;
   }
 
   /** How often the answer was continued; the output limit grows with it. */
@@ -161,7 +163,7 @@ export class ReplyReader {
       };
       return { kind: "failed", failure, text: "" };
     }
-    if (this.#continuations >= MAX_CONTINUATIONS)
+    if (this.#continuations >= this.#maxContinuations)
       return this.#answer(message, text, "The answer reached the model's length limit and may be incomplete.");
     this.#continuations += 1;
     this.#pieces += text;

@@ -5,7 +5,7 @@ import type { Hooks } from "../core/hook.ts";
 import type { Human } from "../core/human.ts";
 import type { Memory } from "../core/memory.ts";
 import type { JsonObject, Message } from "../core/message.ts";
-import type { Provider, ReasoningEffort, SideModel } from "../core/model/provider.ts";
+import type { AnswerShape, Provider, ReasoningEffort, SideModel } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { SessionIndex, SessionLog } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
@@ -26,6 +26,9 @@ export interface AgentSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
   readonly temperature?: number | undefined;
+  readonly answer?: AnswerShape | undefined;
+  /** Ask for the rest of an answer that reached the output limit. Default true. */
+  readonly continueCutAnswers?: boolean | undefined;
   readonly userId?: string | undefined;
   readonly jobId?: string | undefined;
   /** Stored in the session row. */

@@ -1,7 +1,7 @@
 // The state of one turn: created for each input, passed to the loop, the model call and the tools.
 import type { AgentEvent, TurnEnd } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
-import type { Message, UserMessage } from "../core/message.ts";
+import type { Message, ToolCall, UserMessage } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
 import type { ConversationState } from "./conversation-state.ts";
 import { ReplyReader } from "./next-step.ts";
@@ -17,6 +17,8 @@ export interface TurnOutcome {
   readonly failure?: Failure | undefined;
   /** Why the text may be incomplete. */
   readonly note?: string | undefined;
+  /** Calls that the caller answers. */
+  readonly clientCalls?: readonly ToolCall[] | undefined;
 }
 
 export interface TurnOptions {
@@ -69,7 +71,7 @@ export class Turn {
     this.deltaMs = options.deltaMs;
     this.emit = options.emit;
     this.guard = new LoopGuard(state.settings.guard);
-    this.replies = new ReplyReader(state.tools);
+    this.replies = new ReplyReader(state.tools, state.settings.continueCutAnswers);
     this.userText = contentText(input.content);
     this.userMessage = input;
     this.inputOrigin = options.tainted;

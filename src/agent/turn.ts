@@ -5,6 +5,8 @@ import { compactAfterTools, compactBeforeTurn, recoverFromOverflow } from "./com
 import { buildRequest, callModel, type FailedCall, type ModelReply } from "./model-call.ts";
 import type { NextStep } from "./next-step.ts";
 import { recordUsage } from "./record-usage.ts";
+import type { PreparedCall } from "./tools/prepare-calls.ts";
+import type { ResolvedTools } from "./tools/resolved-tools.ts";
 import { runTools } from "./tools/run-tools.ts";
 import { afterModelCall, beforeModelCall, contextFromHooks } from "./turn-hooks.ts";
 import type { Turn, TurnOutcome } from "./turn-state.ts";
@@ -85,13 +87,25 @@ async function afterReply(turn: Turn, reply: ModelReply, durationMs: number): Pr
   }
 }
 
+/** Calls of the caller's own tools are returned to it; refused ones are answered like any other. */
+function isForClient({ call, refusal }: PreparedCall, tools: ResolvedTools): boolean {
+  const found = tools.locate(call.function.name);
+  return refusal === undefined && found.kind === "tool" && found.tool.runsInClient === true;
+}
+
 async function useTools(turn: Turn, next: Extract<NextStep, { kind: "tools" }>): Promise<TurnOutcome | undefined> {
   turn.retryMessages = [];
   await turn.append([next.message]);
-  const { calls } = next.batch;
+  const { tools } = turn.state;
+  const forClient = next.batch.calls.filter((prepared) => isForClient(prepared, tools));
+  const calls = next.batch.calls.filter((prepared) => !forClient.includes(prepared));
   const stopped = await runTools(turn, calls);
   if (turn.signal.aborted) return interrupted();
   if (stopped !== undefined) return stoppedByGuard(stopped);
+  if (forClient.length > 0) {
+    const text = contentText(next.message.content);
+    return { end: "done", text, clientCalls: forClient.map(({ call }) => call) };
+  }
   if (next.last) return tooManyUnknown();
   if (turn.refundsLeft > 0 && calls.every((prepared) => prepared.name === "execute_code")) {
     turn.refundsLeft -= 1;

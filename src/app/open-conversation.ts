@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { agentSettings } from "../agent/agent-settings.ts";
 import { type AgentConversation, openConversation } from "../agent/conversation.ts";
 import { createSessionId } from "../agent/message-log.ts";
+import { withClientTools } from "../agent/tools/client-tools.ts";
 import { SummaryEngine } from "../context/compaction/summary-engine.ts";
 import { withHints } from "../context/prompt/hinted-tools.ts";
 import { recallContextTool } from "../context/recall-context.ts";
@@ -132,7 +133,8 @@ async function openToolBox(
     ? withToolSearch(box, search, servers?.incomplete ?? false)
     : box;
   const clean = withCleanArguments(searched, services.redactor);
-  return { toolbox: withHints(clean, options.cwd ?? services.home.cwd, services.scan), names };
+  const hinted = withHints(clean, options.cwd ?? services.home.cwd, services.scan);
+  return { toolbox: withClientTools(hinted, options.clientTools ?? [], options.answer), names };
 }
 
 export async function openConversationFor(

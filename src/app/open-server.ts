@@ -8,6 +8,8 @@ import type { ResponseStore } from "../core/store/response-store.ts";
 import { createJobService } from "../cron/job-service.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { ensureApiKey } from "../platforms/api-server/api.ts";
+import { configuredModel, configuredModels } from "../providers/configured-model.ts";
+import { readProviderSettings } from "../providers/settings.ts";
 import type { App } from "./app.ts";
 
 export interface RunningServer {
@@ -31,6 +33,8 @@ function agentApi(app: App): AgentApi {
       await app.refreshEnv();
       return app.openConversation(options);
     },
+    configuredModel: (name) => configuredModel(readProviderSettings(app.config, app.home.env), name),
+    configuredModels: () => configuredModels(readProviderSettings(app.config, app.home.env)),
   };
 }
 

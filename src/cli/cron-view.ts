@@ -72,6 +72,7 @@ export function jobDetails(job: Job): string {
     ["state", job.state === "scheduled" ? "" : job.state],
     ["next run", job.next_run_at ?? "—"],
     ["repeat", repeatText(job)],
+    ["interrupted", job.at_least_once ? "run again (at least once)" : ""],
     ["deliver", job.deliver],
     ["skills", job.skills.join(", ")],
     ["script", `${job.script ?? ""}${job.no_agent ? " (without the model)" : ""}`],
@@ -138,12 +139,22 @@ export function receipt(run: JobRun, zone: string): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
+/** Green only when every active job can run. */
+function stateLine(terminal: Terminal, { alive, problem, jobs, active, tooLate, aside, next }: CronStatus): string {
+  if (!alive) return terminal.wrapped(terminal.style("red", problem ?? "No process runs jobs."));
+  const runs = "A process runs jobs";
+  if (jobs === 0) return `${runs}; none is scheduled yet.`;
+  if (active === 0) return terminal.style("yellow", `${runs}, but no job is active: nothing will run.`);
+  if (next === null) return terminal.style("yellow", `${runs}, but no job is due at any time: nothing will run.`);
+  const held = tooLate.length + aside.length;
+  if (held > 0) return terminal.style("yellow", `Jobs are run, except ${held} of them: see below.`);
+  return terminal.style("green", "Jobs are run.");
+}
+
 export function statusText(terminal: Terminal, status: CronStatus, zone: string): string {
   const tickers = status.tickers.filter((sign) => sign.lives !== "no");
   const lines = [
-    status.alive
-      ? terminal.style("green", "Jobs are run.")
-      : terminal.wrapped(terminal.style("red", status.problem ?? "No process runs jobs.")),
+    stateLine(terminal, status),
     ...tickers.map(
       (sign) =>
         `  ${sign.owner.split(":").slice(0, 2).join(" pid ")}, last tick ${inZone(sign.tickedAt, zone)}${sign.failure ? `; error: ${sign.failure}` : ""}`,

@@ -82,6 +82,8 @@ function toOptions(context: CliContext) {
     ...(context.values.repeat === undefined ? {} : { repeat: number("repeat") }),
     ...(context.values["catch-up-limit"] === undefined ? {} : { catch_up_limit: number("catch-up-limit") }),
     ...(context.values["no-agent"] ? { no_agent: true } : {}),
+    ...(context.values["at-least-once"] ? { at_least_once: true } : {}),
+    ...(context.values["at-most-once"] ? { at_least_once: false } : {}),
   };
 }
 
@@ -92,7 +94,7 @@ async function ask(context: CliContext, question: string): Promise<string> {
 
 async function create(context: CliContext): Promise<number> {
   const [given, ...words] = context.positionals;
-  const schedule = given ?? (await ask(context, "When (30m, every 2h, 0 9 * * 1-5, 2027-01-15T09:00)? "));
+  const schedule = given ?? (await ask(context, "When (30m, every 2h, @daily, 0 9 * * MON-FRI, 2027-01-15T09:00)? "));
   if (schedule === "") {
     throw new UserError("when should the job run?", { hint: "See: hermes cron create --help", exitCode: 2 });
   }
@@ -209,7 +211,8 @@ async function tick(context: CliContext): Promise<number> {
 async function status(context: CliContext): Promise<number> {
   return openRepository(context, async (repository) => {
     const report = await cronStatus(repository);
-    return print(context, report, statusText(context.terminal, report, repository.zone()));
+    print(context, report, statusText(context.terminal, report, repository.zone()));
+    return !report.alive && report.active > 0 ? 1 : 0;
   });
 }
 
@@ -264,6 +267,7 @@ const FIELDS: { readonly [name: string]: CliOption } = {
   toolset: { type: "string", multiple: true, value: "NAME", help: "Only these toolsets (repeatable)" },
   tz: { type: "string", value: "ZONE", help: "IANA zone of a cron schedule (the configured one)" },
   "catch-up": { type: "string", value: "HOW", help: "Missed runs: skip, latest or all (skip)" },
+  "at-least-once": { type: "boolean", help: "Run again what a crash interrupted; it may then happen twice" },
   "catch-up-limit": { type: "string", value: "N", help: "Maximum number of missed runs to start with `all` (10)" },
 };
 
@@ -274,6 +278,7 @@ const EDIT_ONLY: { readonly [name: string]: CliOption } = {
   "remove-skill": { type: "string", multiple: true, value: "NAME", help: "Remove a skill (repeatable)" },
   "clear-skills": { type: "boolean", help: "Remove all skills" },
   agent: { type: "boolean", help: "Ask the model again (undoes --no-agent)" },
+  "at-most-once": { type: "boolean", help: "Do not repeat interrupted runs (undoes --at-least-once)" },
 };
 
 const one = { args: "ID", maxPositionals: 1 } as const;

@@ -5,4 +5,8 @@ import type { SessionIndex, SessionLog } from "./store/session.ts";
 export interface AgentApi {
   readonly store: SessionLog & SessionIndex;
   open(options: ConversationOptions): Promise<OpenedConversation>;
+  /** The options that choose a configured model or alias; undefined when there is none of that name. */
+  configuredModel?(name: string): Pick<ConversationOptions, "model" | "provider" | "baseUrl"> | undefined;
+  /** Names of the configured models and aliases. */
+  configuredModels?(): readonly string[];
 }

@@ -3,8 +3,8 @@ import type { AgentEvent } from "./event.ts";
 import type { Goals } from "./goal.ts";
 import type { Human } from "./human.ts";
 import type { JobOrigin } from "./job.ts";
-import type { ContentPart, Message } from "./message.ts";
-import type { ModelIdentity } from "./model/provider.ts";
+import type { ContentPart, Message, ToolMessage } from "./message.ts";
+import type { AnswerShape, ModelIdentity, ToolSchema } from "./model/provider.ts";
 import type { DenyTool } from "./tool/tool.ts";
 import type { Provenance } from "./trust.ts";
 
@@ -55,6 +55,11 @@ export interface Conversation {
    * the turn; what happened is stored nevertheless.
    */
   send(input: string | readonly ContentPart[], options?: SendOptions): AsyncGenerator<AgentEvent, void, undefined>;
+  /**
+   * Continues a turn that ended with `clientCalls`: stores the results of these calls and calls the model again. The same
+   * rules as for `send`.
+   */
+  continueWith(results: readonly ToolMessage[], options?: SendOptions): AsyncGenerator<AgentEvent, void, undefined>;
   /** Guidance for the running turn, added to the next tool result. False when no turn runs or the text is blank. */
   steer(text: string): boolean;
   /** Stops the running turn within half a second, including its tools. False when no turn runs. */
@@ -144,6 +149,10 @@ export interface ConversationOptions {
   /** Most tokens of one model answer; the model's limit when absent. */
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
+  /** Tools that the caller runs: a call of one ends the turn, and `continueWith` brings its result. They replace tools of the same name. */
+  readonly clientTools?: readonly ToolSchema[] | undefined;
+  /** With a `toolChoice` only the client's tools are offered. */
+  readonly answer?: AnswerShape | undefined;
   /** Ask a model for a title of a new session. Default: yes, except for jobs and subagents. */
   readonly titles?: boolean | undefined;
   readonly cwd?: string | undefined;

@@ -1,6 +1,6 @@
 // The events of a conversation: a closed union of plain data.
 import type { Failure } from "./failure.ts";
-import type { Message } from "./message.ts";
+import type { Message, ToolCall } from "./message.ts";
 import type { ModelIdentity } from "./model/provider.ts";
 import type { Cost, Usage } from "./store/usage.ts";
 
@@ -65,4 +65,6 @@ export type AgentEvent =
       readonly note?: string | undefined;
       /** Steering text that could not be delivered because no tool ran: send it as the next message. */
       readonly undelivered?: string | undefined;
+      /** Calls of tools that the caller runs; `continueWith` takes their results. */
+      readonly clientCalls?: readonly ToolCall[] | undefined;
     };

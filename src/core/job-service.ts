@@ -20,6 +20,7 @@ export interface JobInput {
   readonly enabled_toolsets?: readonly string[] | undefined;
   readonly workdir?: string | undefined;
   readonly catch_up?: string | undefined;
+  readonly at_least_once?: boolean | undefined;
   readonly catch_up_limit?: number | undefined;
 }
 

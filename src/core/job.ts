@@ -54,6 +54,8 @@ export interface Job {
   readonly enabled_toolsets: readonly string[] | null;
   readonly workdir: string | null;
   readonly catch_up?: CatchUp | undefined;
+  /** A run that a crash interrupted is run again. */
+  readonly at_least_once?: boolean | undefined;
   /** Missed occurrences that `all` runs at most. */
   readonly catch_up_limit?: number | undefined;
   /** The newest run of the ledger that is counted in `repeat` and the `last_…` fields. */
@@ -133,8 +135,8 @@ export interface JobLedger {
   claim(claim: RunClaim): Promise<number | null>;
   /** Records that the work begins. False when the run belongs to another process: then it must not begin. */
   started(id: number, owner: string, now: number): Promise<boolean>;
-  /** Takes over a run that has not begun; false when it has, or when another process was faster. */
-  takeOver(run: Pick<JobRun, "id" | "owner">, owner: string, leaseUntil: number): Promise<boolean>;
+  /** Takes over a lost run, as not begun; false when it has changed since it was read: another process was faster. */
+  takeOver(run: Pick<JobRun, "id" | "owner" | "startedAt">, owner: string, leaseUntil: number): Promise<boolean>;
   /** Ended runs of a job whose scheduled time is after `now`: the clock was ahead when they ran. */
   ahead(jobId: string, now: number): Promise<readonly JobRun[]>;
   /** Moves those rows by a millisecond or more, so that the occurrences can be claimed again. */

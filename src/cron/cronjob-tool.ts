@@ -56,6 +56,9 @@ const parameters = Type.Object({
   workdir: text("Absolute folder to work in"),
   timezone: text("IANA zone of a cron schedule; default: the user's"),
   catch_up: text("What to do about missed runs: skip (default), latest or all"),
+  at_least_once: Type.Optional(
+    Type.Boolean({ description: "Run again what a crash interrupted; it may then happen twice" }),
+  ),
   catch_up_limit: Type.Optional(Type.Integer({ description: "How many missed runs `all` runs later (10)" })),
   reason: text("Why it is paused"),
   include_disabled: Type.Optional(Type.Boolean({ description: "list: paused and ended jobs too (default true)" })),

@@ -73,6 +73,7 @@ function parseCatchUp(input: JobInput): Partial<Job> {
     throw invalid(`The catch-up limit is a whole number from 1 to ${MAX_CATCH_UP_LIMIT}.`);
   return {
     ...(found ? { catch_up: found } : policy === "" ? { catch_up: "skip" } : {}),
+    ...(input.at_least_once === undefined ? {} : { at_least_once: input.at_least_once }),
     ...(limit === undefined ? {} : { catch_up_limit: limit }),
   };
 }

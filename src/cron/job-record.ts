@@ -60,6 +60,7 @@ function readExtras(raw: Raw): Partial<Job> {
   const counted = count(raw.counted_run);
   return {
     ...(CATCH_UPS.includes(String(raw.catch_up)) ? { catch_up: raw.catch_up as CatchUp } : {}),
+    ...(raw.at_least_once === true ? { at_least_once: true } : {}),
     ...(limit === null ? {} : { catch_up_limit: limit }),
     ...(counted === null ? {} : { counted_run: counted }),
   };

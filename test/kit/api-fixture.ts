@@ -19,6 +19,8 @@ export interface ApiFixture {
   readonly client: OpenAI;
   /** Replies for turns of the agent, in order; side questions such as titles do not use them up. */
   reply(...replies: Reply[]): void;
+  /** Lines of the server's log. */
+  readonly log: readonly string[];
   /** Requests that turns made. */
   turns(): readonly RecordedRequest[];
   post(path: string, body: unknown, headers?: { [name: string]: string }): Promise<Response>;
@@ -31,7 +33,11 @@ function isTurn(request: RecordedRequest): boolean {
   return request.tools.length > 0;
 }
 
-async function serve(home: TempHome, env: { [name: string]: string }): Promise<{ app: App; server: RunningServer }> {
+async function serve(
+  home: TempHome,
+  env: { [name: string]: string },
+  log: string[],
+): Promise<{ app: App; server: RunningServer }> {
   const opened = openHome([], {
     env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, ...env },
     cwd: home.path,
@@ -39,18 +45,26 @@ async function serve(home: TempHome, env: { [name: string]: string }): Promise<{
     homedir: home.path,
   });
   const app = await openApp(opened.home);
-  return { app, server: await openServer(app, { port: 0 }) };
+  return { app, server: await openServer(app, { port: 0, onLog: (_level, line) => void log.push(line) }) };
 }
 
-export async function apiFixture(): Promise<ApiFixture> {
+export interface ApiFixtureOptions {
+  /** More lines of config.yaml. */
+  readonly config?: string | undefined;
+  /** The reply of the model when the test has given no other. */
+  readonly always?: ((request: RecordedRequest) => Reply) | undefined;
+}
+
+export async function apiFixture(options: ApiFixtureOptions = {}): Promise<ApiFixture> {
   const home = tempHome();
   const replies: Reply[] = [];
+  const log: string[] = [];
   const none: Reply = { status: 400, text: "the test has no more replies" };
   const llm = await startFakeLlm({
-    script: (request) => (isTurn(request) ? (replies.shift() ?? none) : text("A title")),
+    script: (request) => (isTurn(request) ? (replies.shift() ?? options.always?.(request) ?? none) : text("A title")),
   });
-  home.useModel(llm, "approvals:\n  mode: manual\n");
-  let running = await serve(home, { API_SERVER_KEY: API_KEY });
+  home.useModel(llm, `approvals:\n  mode: manual\n${options.config ?? ""}`);
+  let running = await serve(home, { API_SERVER_KEY: API_KEY }, log);
   const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
   const stop = async () => {
     await running.server.close();
@@ -69,6 +83,7 @@ export async function apiFixture(): Promise<ApiFixture> {
       return new OpenAI({ baseURL: `${running.server.url}/v1`, apiKey: API_KEY, maxRetries: 0 });
     },
     reply: (...more) => void replies.push(...more),
+    log,
     turns: () => llm.requests.filter(isTurn),
     post: (path, body, more = {}) =>
       fetch(`${running.server.url}${path}`, {
@@ -79,7 +94,7 @@ export async function apiFixture(): Promise<ApiFixture> {
     get: (path) => fetch(`${running.server.url}${path}`, { headers }),
     restart: async (env) => {
       await stop();
-      running = await serve(home, env);
+      running = await serve(home, env, log);
     },
     close: async () => {
       await stop();

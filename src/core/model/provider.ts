@@ -12,6 +12,22 @@ export interface ToolSchema {
 
 export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
+/** What a caller demands of an answer. */
+export interface AnswerShape {
+  /** `required`: the model must call a tool; `{ name }`: this one. */
+  readonly toolChoice?: "required" | { readonly name: string } | undefined;
+  /** The answer is JSON, with `schema` of that form. */
+  readonly format?:
+    | { readonly type: "json_object" }
+    | {
+        readonly type: "json_schema";
+        readonly name: string;
+        readonly schema: JsonObject;
+        readonly strict?: boolean | undefined;
+      }
+    | undefined;
+}
+
 export interface ModelRequest {
   /** Frozen for the life of a session; never part of `messages`. */
   readonly system: string;
@@ -21,6 +37,7 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly answer?: AnswerShape | undefined;
   /** Stable over compaction: keys provider-side caches. */
   readonly conversationId: string;
   /** The purpose that the ledger records: `turn`, `wrap_up` or an auxiliary task's name. */

@@ -123,6 +123,8 @@ export interface Tool<P extends TSchema = TSchema> extends ToolPolicy {
   /** Characters of a result before it spills to a file; Infinity for tools that page by themselves. */
   readonly maxResultChars?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  /** The caller of the conversation runs it: the turn ends with the call. */
+  readonly runsInClient?: boolean | undefined;
   /** Changes files, processes or remote systems. */
   readonly mutates?: boolean | undefined;
   /** Quick and without network; memoised for 30 s by the registry. */

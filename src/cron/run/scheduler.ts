@@ -59,6 +59,8 @@ const RENEW_MS = 10_000;
 const POLL_MS = 300;
 /** A process that is alive keeps its runs this much longer: a laptop cannot renew leases while it sleeps. */
 const ALIVE_GRACE_MS = 600_000;
+/** How long a run that a crash interrupted may be run again. */
+const REPEAT_MS = 86_400_000;
 /** Deliveries have keys, so an alert that two processes send arrives once. */
 const ALERT_LEASE_MS = 45_000;
 
@@ -173,17 +175,22 @@ export class Scheduler {
     return open.filter((run) => !this.#active.has(run.id) && this.#isLost(run.owner ?? "", run.leaseUntil));
   }
 
-  /** The job of a run that was claimed but not started, when the run may start now. The rules are those of unclaimed runs. */
+  /**
+   * The job of a lost run that may start now: one that was claimed but not started, by the rules of unclaimed runs; and a
+   * started one whose job asks for at least one complete run, for a day, so that a job that ends the process does not
+   * do so for ever.
+   */
   #startableJob(run: JobRun, jobs: readonly Job[]): Job | undefined {
-    if (run.startedAt !== null || run.trigger === "manual") return undefined;
     const job = jobs.find((entry) => entry.id === run.jobId);
     if (!job?.enabled || job.state === "paused" || job.state === "error") return undefined;
     const { now, zone } = this.#options;
+    if (run.startedAt !== null) return job.at_least_once && now() - run.occurrence < REPEAT_MS ? job : undefined;
+    if (run.trigger === "manual") return undefined;
     const inTime = now() - run.occurrence <= gracePeriod(job.schedule, run.occurrence, zone());
     return inTime || (job.catch_up ?? "skip") !== "skip" ? job : undefined;
   }
 
-  /** Starts the runs that a lost process had claimed but not started. */
+  /** Starts the runs that a lost process had claimed but not started, or must finish. */
   async #resumeClaimed(): Promise<number> {
     const { file, ledger, owners, now } = this.#options;
     const lost = await this.#lostRuns();

@@ -14,7 +14,6 @@ describe("accepted input", () => {
     ["every 1d", { kind: "interval", minutes: 1440 }],
     ["0 9 * * *", { kind: "cron", expr: "0 9 * * *", tz: "Europe/Berlin" }],
     ["  */5   8-18 * * 1-5 ", { kind: "cron", expr: "*/5 8-18 * * 1-5" }],
-    ["0 9 * * * 30", { kind: "cron", expr: "0 9 * * * 30" }],
     ["30m", { kind: "once", run_at: "2026-01-15T13:30:00+01:00" }],
     ["2 hrs", { kind: "once", run_at: "2026-01-15T15:00:00+01:00" }],
     ["1d", { kind: "once", run_at: "2026-01-16T13:00:00+01:00" }],
@@ -27,6 +26,16 @@ describe("accepted input", () => {
   });
 
   it.each([
+    ["@daily", "0 0 * * *"],
+    ["@Hourly", "0 * * * *"],
+    ["0 9 * * MON-FRI", "0 9 * * 1-5"],
+    ["30 8 1 jan,jul *", "30 8 1 1,7 *"],
+    ["0 12 * * sat-sun", "0 12 * * 6-7"],
+  ])("stores %s as %s", (text, expr) => {
+    expect(parseSchedule(text, frame)).toMatchObject({ kind: "cron", expr });
+  });
+
+  it.each([
     "",
     "sometimes",
     "every",
@@ -36,7 +45,10 @@ describe("accepted input", () => {
     "0m",
     "61 * * * *",
     "0 9 * *",
-    "0 9 * * MON",
+    "0 9 * * MONDAY",
+    "0 9 * MON *",
+    "0 9 * * 1 30",
+    "@reboot",
     "0 0 31 2 *",
     "1 2 3 4 5 6 7",
     "2026-02-30T10:00",

@@ -20,7 +20,8 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
 const FORMS = `Accepted forms:
   30m, 2h, 1d              once, after that time
   every 30m, every 2h      repeatedly
-  0 9 * * 1-5              cron: minute, hour, day, month, weekday, in numbers
+  0 9 * * MON-FRI          cron: minute, hour, day, month, weekday
+  @hourly @daily @weekly @monthly @yearly
   2027-01-15T09:00         once, at that time`;
 
 /** Minutes of `30m`, `2 hours`, `1d`; undefined for anything else. */
@@ -47,17 +48,44 @@ export interface ScheduleContext {
   readonly zone: string;
 }
 
+const SHORT_FORMS: { readonly [word: string]: string } = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
 function looksLikeCron(fields: readonly string[]): boolean {
-  return fields.length >= 5 && fields.slice(0, 5).every((field) => /^[\d*,/-]+$/.test(field));
+  return fields.length >= 5 && fields.slice(0, 5).every((field) => /^(?:[\d*,/-]|[a-z]{3})+$/i.test(field));
 }
 
-/** True for five fields with names of days or months. */
-function hasDayNames(fields: readonly string[]): boolean {
-  return fields.length === 5 && fields.every((field) => /^(?:[\d*,/-]|[a-z]{3})+$/i.test(field));
+/** Names of months and weekdays become numbers, which v0.14 reads too. Sunday at the end of a range is 7. */
+function inNumbers(fields: readonly string[]): string[] {
+  const month = (name: string) => String(MONTHS.indexOf(name) + 1);
+  const weekday = (name: string, before: string) =>
+    name === "sun" && before === "-" ? "7" : String(WEEKDAYS.indexOf(name));
+  return fields.map((field, index) => {
+    const names = index === 3 ? MONTHS : index === 4 ? WEEKDAYS : [];
+    return field.toLowerCase().replaceAll(/(-?)([a-z]+)/g, (found, before: string, name: string) => {
+      if (!names.includes(name)) return found;
+      return `${before}${index === 3 ? month(name) : weekday(name, before)}`;
+    });
+  });
 }
 
 function cronSchedule(text: string, context: ScheduleContext): Schedule {
-  const expr = text.split(/\s+/).join(" ");
+  const fields = text.split(/\s+/);
+  if (fields.length > 5)
+    throw invalid(text, "it has more than five fields; jobs start on the minute, so there is no field for seconds");
+  const expr = inNumbers(fields).join(" ");
+  const word = /[a-z]+/.exec(expr)?.[0];
+  if (word !== undefined) throw invalid(text, `"${word}" is not a month or weekday, or not in the field for it`);
   let parsed: CronExpression;
   try {
     parsed = parseCron(expr);
@@ -65,7 +93,7 @@ function cronSchedule(text: string, context: ScheduleContext): Schedule {
     throw invalid(text, errorMessage(error));
   }
   if (parsed.next(wallAt(context.now, context.zone)) === undefined) throw invalid(text, "it never occurs");
-  return { kind: "cron", expr, display: expr, tz: context.zone };
+  return { kind: "cron", expr, display: fields.join(" "), tz: context.zone };
 }
 
 function onceAt(instant: number, display: string, context: ScheduleContext): Schedule {
@@ -81,10 +109,10 @@ export function parseSchedule(input: string, context: ScheduleContext): Schedule
     if (minutes === undefined) throw invalid(text, "after `every` comes a time such as 30m, 2h or 1d");
     return { kind: "interval", minutes: checkMinutes(text, minutes), display: `every ${formatMinutes(minutes)}` };
   }
-  const fields = text.split(/\s+/);
-  if (looksLikeCron(fields)) return cronSchedule(text, context);
-  if (hasDayNames(fields))
-    throw invalid(text, "days and months are written in numbers (0 or 7 is Sunday, 1 is Monday)");
+  const short = SHORT_FORMS[text.toLowerCase()];
+  if (short !== undefined) return { ...cronSchedule(short, context), display: text.toLowerCase() };
+  if (text.startsWith("@")) throw invalid(text, `after @ comes ${Object.keys(SHORT_FORMS).join(", ")}`);
+  if (looksLikeCron(text.split(/\s+/))) return cronSchedule(text, context);
   if (/^\d{4}-\d{2}-\d{2}/.test(text) || /^\S*\dT\d/.test(text)) {
     const instant = parseIso(text, context.zone);
     if (instant === undefined) throw invalid(text, "the date does not exist");

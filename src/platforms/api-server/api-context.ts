@@ -5,6 +5,7 @@ import type { ResponseStore } from "../../core/store/response-store.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
 import { readLimited } from "../http/body.ts";
 import { ApiError, invalid } from "./api-error.ts";
+import { type BodyName, checkBody } from "./body-schemas.ts";
 import type { Sessions } from "./sessions.ts";
 
 const MAX_BODY = 10 * 1024 * 1024;
@@ -31,7 +32,8 @@ export function newId(prefix: string, hexDigits: number): string {
     .slice(0, hexDigits)}`;
 }
 
-export async function readBody(context: Context): Promise<Body> {
+/** The parsed body, checked against the schema of that name. */
+export async function readBody(context: Context, schema: BodyName): Promise<Body> {
   const bytes = await readLimited(context.req.raw, MAX_BODY);
   if (bytes === null) throw new ApiError(413, "body_too_large", `a request has at most ${MAX_BODY / 1024 / 1024} MB`);
   let body: unknown;
@@ -41,6 +43,7 @@ export async function readBody(context: Context): Promise<Body> {
     throw invalid("invalid_json", "the body is not JSON");
   }
   if (!isRecord(body)) throw invalid("invalid_json", "the body must be a JSON object");
+  await checkBody(schema, body);
   return body;
 }
 

@@ -1,6 +1,7 @@
 // POST /v1/chat/completions: the agent as a chat model, complete or streamed with tool progress.
 import type { Context } from "hono";
 import type { AgentEvent } from "../../core/event.ts";
+import { type AssistantMessage, contentText } from "../../core/message.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
 import {
@@ -11,13 +12,15 @@ import {
   readBody,
   sessionHeader,
   sessionKeyHeader,
+  textField,
 } from "./api-context.ts";
 import { ApiError } from "./api-error.ts";
 import { type ClientInput, readMessages } from "./content.ts";
 import type { Idempotency, Outcome } from "./idempotency.ts";
+import { type ModelDemands, readDemands, unfenced } from "./request-options.ts";
 import { fingerprint, type OpenedSession, userMessage } from "./sessions.ts";
 import { type Sse, sse } from "./sse.ts";
-import { chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
+import { answerMessage, chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
 
 interface ChatRequest {
   readonly id: string;
@@ -27,10 +30,12 @@ interface ChatRequest {
   readonly userId: string | undefined;
   readonly session: OpenedSession;
   readonly human: AbsentHuman;
+  readonly demands: ModelDemands;
 }
 
 async function openChat(apiContext: ApiContext, context: Context, body: Body): Promise<ChatRequest> {
   const client = readMessages(body.messages);
+  const demands = readDemands(body);
   const userId = sessionKeyHeader(context);
   const sessionId = sessionHeader(context);
   const human = new AbsentHuman();
@@ -41,17 +46,20 @@ async function openChat(apiContext: ApiContext, context: Context, body: Body): P
     prefix: "api-",
     userId,
     sessionId,
+    model: apiContext.sessions.modelOptions(textField(body, "model")),
+    demands,
     thread: known ? apiContext.responses.thread(fingerprint(client.instructions, client.history, userId)) : null,
   });
   const created = Math.floor(apiContext.now() / 1000);
-  return { id: newId("chatcmpl-", 29), created, model: modelNameFor(apiContext, body), client, userId, session, human };
+  const model = modelNameFor(apiContext, body);
+  return { id: newId("chatcmpl-", 29), created, model, client, userId, session, human, demands };
 }
 
 /** The client repeats the answer as the assistant's message in its next request, which identifies the session. */
-async function remember(api: ApiContext, request: ChatRequest, answer: string): Promise<void> {
+async function remember(api: ApiContext, request: ChatRequest, answer: AssistantMessage): Promise<void> {
   const { client, userId, session } = request;
-  if (answer.trim() === "") return;
-  const visible = [...client.history, userMessage(client.input), { role: "assistant", content: answer } as const];
+  if (contentText(answer.content).trim() === "" && answer.tool_calls === undefined) return;
+  const visible = [...client.history, ...(client.results ?? [userMessage(client.input)]), answer];
   const thread = await api.sessions.readThread(session.opened.conversation.sessionId);
   api.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
 }
@@ -87,10 +95,12 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
     const result = await underSignals([context.req.raw.signal, api.stopping], undefined, (signal) =>
       runTurn(request.session, signal),
     );
+    const { clientCalls } = result;
     if (result.text === "" && result.end !== "done")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
-    const answer = withNote(result.text, request.human);
-    await remember(api, request, answer);
+    const answer = withNote(unfenced(result.text, request.demands), request.human);
+    await remember(api, request, answerMessage(result, answer));
+    const content = answer === "" && clientCalls.length > 0 ? null : answer;
     const response = Response.json(
       {
         id: request.id,
@@ -100,7 +110,12 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
         choices: [
           {
             index: 0,
-            message: { role: "assistant", content: answer, refusal: null },
+            message: {
+              role: "assistant",
+              content,
+              refusal: null,
+              ...(clientCalls.length > 0 ? { tool_calls: clientCalls } : {}),
+            },
             logprobs: null,
             finish_reason: result.finishReason,
           },
@@ -178,12 +193,14 @@ async function streamTurn(api: ApiContext, request: ChatRequest, stream: Sse): P
     const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
     // Without streaming by the provider, the whole text is sent at the end.
     if (writer.answer === "" && result.text !== "") await writer.text(result.text);
-    if (writer.answer === "" && result.problem)
+    if (writer.answer === "" && result.problem && result.clientCalls.length === 0)
       await stream.send({
         error: { message: result.problem, type: "server_error", param: null, code: "agent_incomplete" },
       });
     if (request.human.note !== "") await writer.text(request.human.note);
-    await remember(api, request, writer.answer);
+    if (result.clientCalls.length > 0)
+      await writer.delta({ tool_calls: result.clientCalls.map((call, index) => ({ index, ...call })) });
+    await remember(api, request, answerMessage(result, writer.answer));
     await writer.delta({}, result.finishReason, { usage: chatUsage(result.usage), hermes: extras(request, result) });
     await stream.raw("data: [DONE]\n\n");
   } finally {
@@ -192,7 +209,7 @@ async function streamTurn(api: ApiContext, request: ChatRequest, stream: Sse): P
 }
 
 export async function chatCompletions(api: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
-  const body = await readBody(context);
+  const body = await readBody(context, "chat");
   if (body.stream !== true) return idempotency.once(context, body, () => wholeAnswer(api, context, body));
   const request = await openChat(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };

@@ -69,7 +69,7 @@ async function listJobs(api: JobService, context: Context): Promise<Response> {
 }
 
 async function createJob(api: JobService, context: Context): Promise<Response> {
-  const body = await readBody(context);
+  const body = await readBody(context, "createJob");
   const options = toOptions(body, CREATE_FIELDS);
   if (!options.schedule) throw refuse(400, "schedule is required");
   return Response.json(await answered(api, await api.create({ deliver: "local", ...options })));
@@ -77,7 +77,7 @@ async function createJob(api: JobService, context: Context): Promise<Response> {
 
 async function patchJob(api: JobService, context: Context): Promise<Response> {
   const { id } = await find(api, context);
-  const body = await readBody(context);
+  const body = await readBody(context, "changeJob");
   const options = toOptions(body, PATCH_FIELDS);
   const { enabled } = body;
   if (enabled !== undefined && typeof enabled !== "boolean") throw refuse(400, "enabled must be true or false");

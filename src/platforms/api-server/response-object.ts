@@ -1,6 +1,7 @@
 // Builds the objects of the Responses API from a turn.
 import type { JsonObject, Message } from "../../core/message.ts";
 import { contentText } from "../../core/message.ts";
+import type { ToolSchema } from "../../core/model/provider.ts";
 import { newId } from "./api-context.ts";
 import { isShown, responsesUsage, type TurnResult } from "./turn.ts";
 
@@ -15,6 +16,7 @@ export interface ResponseHead {
   readonly previousId: string | null;
   readonly store: boolean;
   readonly metadata: JsonObject;
+  readonly clientTools: readonly ToolSchema[];
 }
 
 export function textPart(text: string): JsonObject {
@@ -30,7 +32,7 @@ function cut(text: string, limit: number): string {
 }
 
 /** Items of one stored message: a text, calls, or the result of a call. */
-export function toItems(message: Message): JsonObject[] {
+export function toItems(message: Message, clientTools: readonly ToolSchema[] = []): JsonObject[] {
   const text = contentText(message.content);
   if (message.role === "tool") {
     if (!isShown(message.tool_name)) return [];
@@ -54,7 +56,10 @@ export function toItems(message: Message): JsonObject[] {
       type: "function_call",
       call_id: call.id,
       name: call.function.name,
-      arguments: cut(call.function.arguments, MAX_ARGUMENTS),
+      // The client runs its own tools with these; calls of other tools are for display.
+      arguments: clientTools.some(({ name }) => name === call.function.name)
+        ? call.function.arguments
+        : cut(call.function.arguments, MAX_ARGUMENTS),
       status: "completed",
     });
   }
@@ -92,7 +97,7 @@ export function responseObject(
     temperature: null,
     text: { format: { type: "text" } },
     tool_choice: "auto",
-    tools: [],
+    tools: head.clientTools.map((tool) => ({ type: "function", ...tool, strict: false })),
     top_p: null,
     truncation: "disabled",
     usage: result ? responsesUsage(result.usage) : null,

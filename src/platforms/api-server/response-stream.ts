@@ -44,7 +44,8 @@ export class ResponseWriter {
     if (event.type !== "message" || event.message.role === "user") return;
     const streamed = this.#open !== undefined;
     await this.#closeText();
-    for (const item of toItems(event.message)) if (!(streamed && item.type === "message")) await this.#item(item);
+    for (const item of toItems(event.message, this.#head.clientTools))
+      if (!(streamed && item.type === "message")) await this.#item(item);
   }
 
   async #text(delta: string): Promise<void> {

@@ -18,11 +18,12 @@ import {
 import { ApiError, invalid } from "./api-error.ts";
 import { type ClientInput, readHistory, readResponsesInput } from "./content.ts";
 import type { Idempotency, Outcome } from "./idempotency.ts";
+import { readDemands } from "./request-options.ts";
 import { messageItem, type ResponseHead, responseObject, toItems, toStatus } from "./response-object.ts";
 import { ResponseWriter } from "./response-stream.ts";
 import { type OpenedSession, userMessage } from "./sessions.ts";
 import { sse } from "./sse.ts";
-import { runTurn, type TurnResult } from "./turn.ts";
+import { answerMessage, runTurn, type TurnResult } from "./turn.ts";
 
 const TRUNCATED_HISTORY = 100;
 
@@ -52,14 +53,16 @@ function findPrevious(
 
 /** The whole conversation of a request: stored history, sent history, and the new message. */
 export function findClient(body: Body, stored: StoredResponse | null): ClientInput {
-  const own = readResponsesInput(body.input);
   const given = readHistory(body.conversation_history, "conversation_history");
-  const past: readonly Message[] = [...(given.length > 0 ? given : (stored?.history ?? [])), ...own.history];
+  const earlier = given.length > 0 ? given : (stored?.history ?? []);
+  const own = readResponsesInput(body.input, earlier);
+  const past: readonly Message[] = [...earlier, ...own.history];
   const instructions = [textField(body, "instructions") ?? stored?.instructions ?? "", own.instructions];
   return {
     instructions: instructions.filter((text) => text !== "").join("\n\n"),
     history: body.truncation === "auto" ? past.slice(-TRUNCATED_HISTORY) : past,
     input: own.input,
+    results: own.results,
   };
 }
 
@@ -72,6 +75,7 @@ export function continues(body: Body, client: ClientInput, stored: StoredRespons
 
 async function openResponse(apiContext: ApiContext, context: Context, body: Body): Promise<ResponseRequest> {
   const { stored, conversation } = findPrevious(apiContext, body);
+  const demands = readDemands(body);
   const client = findClient(body, stored);
   const sessionId = sessionHeader(context);
   const userId = sessionKeyHeader(context);
@@ -83,6 +87,8 @@ async function openResponse(apiContext: ApiContext, context: Context, body: Body
     thread: continues(body, client, stored),
     userId,
     sessionId,
+    model: apiContext.sessions.modelOptions(textField(body, "model")),
+    demands,
   });
   const head: ResponseHead = {
     id: newId("resp_", 28),
@@ -92,6 +98,7 @@ async function openResponse(apiContext: ApiContext, context: Context, body: Body
     previousId: stored?.id ?? null,
     store: body.store !== false,
     metadata: isRecord(body.metadata) ? (body.metadata as JsonObject) : {},
+    clientTools: demands.clientTools ?? [],
   };
   return { head, client, session, human, conversation };
 }
@@ -104,13 +111,14 @@ async function keep(
 ): Promise<void> {
   const { head, client } = request;
   if (!head.store) return;
-  const answer: readonly Message[] = result.text === "" ? [] : [{ role: "assistant", content: result.text }];
+  const silent = result.text === "" && result.clientCalls.length === 0;
+  const answer: readonly Message[] = silent ? [] : [answerMessage(result, result.text)];
   const thread = await api.sessions.readThread(result.sessionId);
   api.responses.put(
     {
       id: head.id,
       response,
-      history: [...client.history, userMessage(client.input), ...answer],
+      history: [...client.history, ...(client.results ?? [userMessage(client.input)]), ...answer],
       instructions: head.instructions,
       sessionId: thread.sessionId,
       messageCount: thread.messageCount,
@@ -129,7 +137,7 @@ async function wholeResponse(api: ApiContext, context: Context, body: Body): Pro
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
     const { note, denied } = request.human;
     const notes = note === "" ? [] : [messageItem(newId("msg_", 28), note, "completed")];
-    const output = [...result.messages.flatMap(toItems), ...notes];
+    const output = [...result.messages.flatMap((message) => toItems(message, request.head.clientTools)), ...notes];
     const response = responseObject(request.head, { status: toStatus(result), output, result, denied });
     await keep(api, request, response, result);
     const headers = { "x-hermes-session-id": result.sessionId };
@@ -140,7 +148,7 @@ async function wholeResponse(api: ApiContext, context: Context, body: Body): Pro
 }
 
 export async function createResponse(api: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
-  const body = await readBody(context);
+  const body = await readBody(context, "response");
   if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(api, context, body));
   const request = await openResponse(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };

@@ -3,7 +3,15 @@ import type { Context, Hono, Next } from "hono";
 import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { hostAllowed, originAllowed, sameSecret } from "../http/guards.ts";
-import { type ApiContext, modelNameFor, readBody, sessionHeader, sessionKeyHeader, textField } from "./api-context.ts";
+import {
+  type ApiContext,
+  modelNameFor,
+  newId,
+  readBody,
+  sessionHeader,
+  sessionKeyHeader,
+  textField,
+} from "./api-context.ts";
 import { ApiError, errorBody, invalid, toApiError } from "./api-error.ts";
 import { chatCompletions } from "./chat.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -14,9 +22,13 @@ import type { ApiServerSettings } from "./settings.ts";
 import { sse } from "./sse.ts";
 
 const METHODS = "GET, POST, PATCH, DELETE, OPTIONS";
+/** The version of this interface, not of the program. */
+const API_VERSION = "1";
 const ALLOWED_HEADERS =
-  "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, Last-Event-ID";
-const OPEN_PATHS = new Set(["/health", "/v1/health"]);
+  "Authorization, Content-Type, Idempotency-Key, X-Request-Id, X-Hermes-Session-Id, X-Hermes-Session-Key, Last-Event-ID";
+const HEALTH_PATHS = ["/health", "/v1/health"];
+const OPEN_PATHS = new Set([...HEALTH_PATHS, "/openapi.json"]);
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 export interface RouteParts {
   readonly api: ApiContext;
@@ -40,7 +52,10 @@ function isKnown(context: Context, key: string): boolean {
 function cors(headers: Headers, origin: string): void {
   headers.set("access-control-allow-origin", origin);
   headers.set("vary", "Origin");
-  headers.set("access-control-expose-headers", "X-Hermes-Session-Id, X-Hermes-Completed, X-Hermes-Partial");
+  headers.set(
+    "access-control-expose-headers",
+    "X-Hermes-Session-Id, X-Hermes-Completed, X-Hermes-Partial, X-Request-Id",
+  );
 }
 
 function preflight(origin: string): Response {
@@ -59,7 +74,7 @@ function checkRequest(context: Context, settings: ApiServerSettings): Response |
     return refuse(
       403,
       "host_not_allowed",
-      "this server does not answer to that Host; allow it with API_SERVER_ALLOWED_HOSTS",
+      `this server does not answer to the Host ${context.req.header("host") ?? ""}; allow it with API_SERVER_ALLOWED_HOSTS`,
     );
   if (!originAllowed(origin, settings.corsOrigins))
     return refuse(403, "origin_not_allowed", "this Origin may not call; allow it with API_SERVER_CORS_ORIGINS");
@@ -73,15 +88,31 @@ function checkRequest(context: Context, settings: ApiServerSettings): Response |
   return null;
 }
 
-async function guard(context: Context, next: Next, settings: ApiServerSettings): Promise<Response | undefined> {
+/** The client's id of the request, else a new one; it is in the answer and in the log. */
+function requestId(context: Context): string {
+  const given = context.req.header("x-request-id") ?? "";
+  return REQUEST_ID.test(given) ? given : newId("req_", 24);
+}
+
+/** One line per request, without its query, which may hold what users write. Health checks are left out. */
+function logAccess(context: Context, api: ApiContext, request: { readonly id: string; readonly startedAt: number }) {
+  if (HEALTH_PATHS.includes(context.req.path)) return;
+  const ms = Math.round(api.now() - request.startedAt);
+  api.log("info", `${context.req.method} ${context.req.path} ${context.res.status} ${ms} ms ${request.id}`);
+}
+
+async function guard(context: Context, next: Next, { api, settings }: RouteParts): Promise<Response | undefined> {
+  const request = { id: requestId(context), startedAt: api.now() };
   const refusal = checkRequest(context, settings);
   if (refusal) context.res = refusal;
   else await next();
   const origin = context.req.header("origin");
   const { headers } = context.res;
+  headers.set("x-request-id", request.id);
   headers.set("x-content-type-options", "nosniff");
   headers.set("referrer-policy", "no-referrer");
   if (origin !== undefined && originAllowed(origin, settings.corsOrigins)) cors(headers, origin);
+  logAccess(context, api, request);
   return undefined;
 }
 
@@ -107,10 +138,14 @@ function capabilities(modelName: string, jobs: boolean): JsonObject {
       session_key_header: "X-Hermes-Session-Key",
       idempotency_key: true,
       image_input: true,
+      client_tools: true,
+      response_format: true,
+      model_override: true,
     },
     endpoints: [
       "GET /health",
       "GET /health/detailed",
+      "GET /openapi.json",
       "GET /v1/models",
       "GET /v1/models/{id}",
       "GET /v1/capabilities",
@@ -129,7 +164,7 @@ function capabilities(modelName: string, jobs: boolean): JsonObject {
 }
 
 async function startRun({ api, runs }: RouteParts, context: Context): Promise<Response> {
-  const body = await readBody(context);
+  const body = await readBody(context, "run");
   const previous = textField(body, "previous_response_id");
   const stored = previous === undefined ? null : api.responses.get(previous);
   if (previous !== undefined && !stored)
@@ -186,7 +221,7 @@ function addRunRoutes(app: Hono, parts: RouteParts): void {
   app.get("/v1/runs/:id", (context) => Response.json(runs.get(context.req.param("id")).toJson()));
   app.get("/v1/runs/:id/events", (context) => runEvents(api, runs.get(context.req.param("id")), context));
   app.post("/v1/runs/:id/approval", async (context) =>
-    Response.json(answerApproval(runs.get(context.req.param("id")), await readBody(context))),
+    Response.json(answerApproval(runs.get(context.req.param("id")), await readBody(context, "approval"))),
   );
   app.post("/v1/runs/:id/stop", async (context) => {
     const run = runs.get(context.req.param("id"));
@@ -195,30 +230,61 @@ function addRunRoutes(app: Hono, parts: RouteParts): void {
   });
 }
 
+/** The agent, then the configured models that a request may name instead. */
+function addModelRoutes(app: Hono, { api, settings }: RouteParts): void {
+  const models = () =>
+    [...new Set([settings.modelName, ...api.sessions.models])].map((id) => ({
+      id,
+      object: "model",
+      created: 0,
+      owned_by: "hermes",
+    }));
+  for (const path of ["/v1/models", "/models"]) app.get(path, () => Response.json({ object: "list", data: models() }));
+  // Model ids may hold slashes.
+  app.get("/v1/models/:id{.+}", (context) => {
+    const id = context.req.param("id");
+    const model = models().find((each) => each.id === id);
+    if (model) return Response.json(model);
+    throw new ApiError(
+      404,
+      "model_not_found",
+      `there is no model ${id}; the one here is ${settings.modelName}`,
+      "model",
+    );
+  });
+}
+
 export async function apiServerApp(parts: RouteParts): Promise<Hono> {
   const { Hono } = await import("hono");
   const { api, settings } = parts;
   const app = new Hono();
   const idempotency = new Idempotency(api.now);
-  app.use("*", (context, next) => guard(context, next, settings));
-  for (const path of OPEN_PATHS)
+  app.use("*", (context, next) => guard(context, next, parts));
+  for (const path of HEALTH_PATHS)
     app.get(path, () => Response.json({ status: statusWord(parts), platform: "hermes-agent" }));
   app.get("/health/detailed", () => Response.json(health(parts)));
-  const model = { id: settings.modelName, object: "model", created: 0, owned_by: "hermes" };
-  app.get("/v1/models", () => Response.json({ object: "list", data: [model] }));
-  app.get("/v1/models/:id", (context) => {
-    const id = context.req.param("id");
-    if (id === model.id) return Response.json(model);
-    throw new ApiError(404, "model_not_found", `there is no model ${id}; the one here is ${model.id}`, "model");
+  addModelRoutes(app, parts);
+  const jobs = parts.jobs !== undefined;
+  app.get("/openapi.json", async () => {
+    const { openApiDocument } = await import("./openapi.ts");
+    return Response.json(openApiDocument({ version: API_VERSION, jobs }));
   });
-  app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName, parts.jobs !== undefined)));
+  app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName, jobs)));
   app.post("/v1/chat/completions", (context) => chatCompletions(api, idempotency, context));
   app.post("/v1/responses", (context) => createResponse(api, idempotency, context));
   app.get("/v1/responses/:id", (context) => getResponse(api, context.req.param("id")));
   app.delete("/v1/responses/:id", (context) => deleteResponse(api, context.req.param("id")));
   addRunRoutes(app, parts);
   if (parts.jobs) addJobRoutes(app, parts.jobs);
-  app.notFound((context) => refuse(404, "not_found", `there is no ${context.req.method} ${context.req.path}`));
+  app.notFound(async (context) => {
+    const { method, path } = context.req;
+    const { allowedMethods } = await import("./openapi.ts");
+    const allowed = allowedMethods(path, jobs);
+    if (!allowed) return refuse(404, "not_found", `there is no ${method} ${path}`);
+    const response = refuse(405, "method_not_allowed", `${path} takes ${allowed.join(", ")}`);
+    response.headers.set("allow", allowed.join(", "));
+    return response;
+  });
   app.onError((error) => {
     const shown = toApiError(error);
     if (shown.code === "internal_error") api.log("error", error.stack ?? String(error));

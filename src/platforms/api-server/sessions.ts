@@ -4,10 +4,13 @@ import type { AgentApi } from "../../core/agent-api.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import { type Content, contentText, type Message } from "../../core/message.ts";
+import { estimateMessageTokens } from "../../core/model/tokens.ts";
 import { endReason } from "../../core/store/end-reason.ts";
 import type { StoredThread } from "../../core/store/response-store.ts";
+import type { NewMessage } from "../../core/store/session.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
+import { formatInstruction, type ModelDemands } from "./request-options.ts";
 
 export const SOURCE = "api_server";
 const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
@@ -22,6 +25,9 @@ export interface SessionOptions {
   readonly userId?: string | undefined;
   /** Prefix of the id of a new session. */
   readonly prefix: string;
+  /** The model of the conversation and what the request demands of it. */
+  readonly model?: Pick<ConversationOptions, "model" | "provider" | "baseUrl"> | undefined;
+  readonly demands?: ModelDemands | undefined;
 }
 
 export interface OpenedSession {
@@ -29,14 +35,19 @@ export interface OpenedSession {
   readonly sessionId: string;
   /** The message to send; starts with the request's instructions when the session has different ones. */
   readonly input: ClientInput["input"];
+  /** Results of the client's tools, sent instead of an input. */
+  readonly results: ClientInput["results"];
   /** Frees the session for the next request; the conversation closes in the background. */
   release(): void;
 }
 
-/** A hash of the conversation as the client sees it; tool calls do not change it. */
+/** A hash of the conversation as the client sees it: without calls of the agent's own tools. */
 export function fingerprint(instructions: string, messages: readonly Message[], userId: string | undefined): string {
   const hash = createHash("sha256").update(JSON.stringify([userId ?? "", instructions.trim()]));
-  for (const message of messages) hash.update(JSON.stringify([message.role, contentText(message.content).trim()]));
+  for (const message of messages) {
+    const calls = message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+    hash.update(JSON.stringify([message.role, contentText(message.content).trim(), ...calls]));
+  }
   return hash.digest("hex");
 }
 
@@ -79,6 +90,16 @@ export class Sessions {
 
   constructor(agent: AgentApi) {
     this.#agent = agent;
+  }
+
+  /** The options that choose the named model; a name that is not configured is only a label. */
+  modelOptions(name: string | undefined): SessionOptions["model"] {
+    return name === undefined ? undefined : this.#agent.configuredModel?.(name);
+  }
+
+  /** The configured models and aliases. */
+  get models(): readonly string[] {
+    return this.#agent.configuredModels?.() ?? [];
   }
 
   get active(): number {
@@ -128,7 +149,9 @@ export class Sessions {
     if (plan.seed.length > 0)
       await store.appendMessages(
         plan.id,
-        plan.seed.map(({ role, content }) => ({ role, content })),
+        plan.seed.map(
+          (message) => ({ ...message, token_count: estimateMessageTokens(message) }) as unknown as NewMessage,
+        ),
       );
     const row = plan.exists || plan.seed.length > 0 ? await store.getSession(plan.id) : null;
     const knowsInstructions =
@@ -141,12 +164,17 @@ export class Sessions {
       ...(row ? { resume: plan.id } : { sessionId: plan.id }),
       instructions: instructions || undefined,
       titles: false,
+      ...options.model,
+      ...options.demands,
     };
     const opened = await this.#agent.open(open);
+    const format = formatInstruction(options.demands ?? {});
+    const asked = knowsInstructions ? options.client.input : withInstructions(options.client.input, instructions);
     return {
       opened,
       sessionId: plan.id,
-      input: knowsInstructions ? options.client.input : withInstructions(options.client.input, instructions),
+      input: format === "" ? asked : withInstructions(asked, format),
+      results: options.client.results,
       release: () => this.#release(plan.id, opened),
     };
   }

@@ -8,6 +8,8 @@ import { readPort } from "../http/listen.ts";
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 8642;
 const DEFAULT_MODEL = "hermes-agent";
+/** Names by which programs in containers reach this machine; no public name server answers for them. */
+const CONTAINER_HOSTS = ["host.docker.internal", "gateway.docker.internal", "host.containers.internal"];
 
 export const API_SERVER_SETTINGS: readonly PlatformSetting[] = [
   { env: "API_SERVER_ENABLED", key: "enabled", description: "Serve the OpenAI-compatible API from the gateway" },
@@ -55,7 +57,12 @@ export function readApiServerSettings(setting: Lookup, key: string, profile = "d
     port: readPort(setting("API_SERVER_PORT"), DEFAULT_PORT, "API_SERVER_PORT"),
     key,
     corsOrigins: parseList(setting("API_SERVER_CORS_ORIGINS")),
-    allowedHosts: [hostname().toLowerCase(), host.toLowerCase(), ...parseList(setting("API_SERVER_ALLOWED_HOSTS"))],
+    allowedHosts: [
+      hostname().toLowerCase(),
+      host.toLowerCase(),
+      ...CONTAINER_HOSTS,
+      ...parseList(setting("API_SERVER_ALLOWED_HOSTS")),
+    ],
     modelName: setting("API_SERVER_MODEL_NAME")?.trim() || (profile === "default" ? DEFAULT_MODEL : profile),
   };
 }

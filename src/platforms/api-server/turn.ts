@@ -1,6 +1,6 @@
 // Runs one turn for a client: passes events on and collects the result.
 import type { AgentEvent } from "../../core/event.ts";
-import type { Message } from "../../core/message.ts";
+import type { AssistantMessage, Message, ToolCall } from "../../core/message.ts";
 import { NO_USAGE, promptTokens, type Usage } from "../../core/store/usage.ts";
 import type { OpenedSession } from "./sessions.ts";
 
@@ -9,7 +9,9 @@ export interface TurnResult {
   readonly text: string;
   readonly usage: Usage;
   readonly sessionId: string;
-  readonly finishReason: "stop" | "length" | "content_filter" | "error";
+  readonly finishReason: "stop" | "length" | "content_filter" | "error" | "tool_calls";
+  /** Calls of the client's own tools. */
+  readonly clientCalls: readonly ToolCall[];
   /** Assistant and tool messages of the turn, in order. */
   readonly messages: readonly Message[];
   /** The error and its hint, for the client. */
@@ -18,6 +20,7 @@ export interface TurnResult {
 
 function toFinishReason(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {
   if (ended.end === "failed" || ended.end === "interrupted") return "error";
+  if (ended.clientCalls !== undefined) return "tool_calls";
   const last = messages.findLast((message) => message.role === "assistant");
   const finish = last?.role === "assistant" ? last.finish_reason : undefined;
   if (ended.end === "done" && finish === "content_filter") return "content_filter";
@@ -43,10 +46,15 @@ export async function runTurn(
     usage: NO_USAGE,
     sessionId: session.sessionId,
     finishReason: "error",
+    clientCalls: [],
     messages,
     problem: "The run ended without a result.",
   };
-  for await (const event of session.opened.conversation.send(session.input, { signal })) {
+  const { conversation } = session.opened;
+  const events = session.results
+    ? conversation.continueWith(session.results, { signal })
+    : conversation.send(session.input, { signal });
+  for await (const event of events) {
     if (event.type === "message" && event.message.role !== "user") messages.push(event.message);
     if (event.type === "ended") {
       const problem = findProblem(event);
@@ -56,6 +64,7 @@ export async function runTurn(
         usage: event.usage,
         sessionId: event.sessionId,
         finishReason: toFinishReason(event, messages),
+        clientCalls: event.clientCalls ?? [],
         messages,
         problem,
       };
@@ -63,6 +72,12 @@ export async function runTurn(
     await onEvent(event);
   }
   return result;
+}
+
+/** The answer as the client will send it back in its next request. */
+export function answerMessage({ clientCalls }: TurnResult, text: string): AssistantMessage {
+  if (clientCalls.length === 0) return { role: "assistant", content: text };
+  return { role: "assistant", content: text, tool_calls: clientCalls };
 }
 
 export function chatUsage(usage: Usage) {

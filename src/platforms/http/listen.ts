@@ -6,6 +6,8 @@ import { UserError } from "../../core/failure.ts";
 
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 60_000;
+/** Longer than clients keep idle connections: a client must not reuse one that the server is just closing. */
+const KEEP_ALIVE_MS = 90_000;
 
 export interface Listening {
   readonly host: string;
@@ -51,7 +53,12 @@ export async function listen(app: Hono, where: Where): Promise<Listening> {
   const server = createAdaptorServer({
     fetch: app.fetch,
     overrideGlobalObjects: false,
-    serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: 32 * 1024 },
+    serverOptions: {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: 32 * 1024,
+    },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
     // Stays attached: an error of a single connection must not end the process.

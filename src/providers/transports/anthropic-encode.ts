@@ -5,6 +5,7 @@ import type { AssistantMessage, Content, ContentPart, JsonObject, Message } from
 import { contentText } from "../../core/message.ts";
 import { wellFormed } from "../../core/model/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
+import { anthropicAnswerFields } from "./answer-shape.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import { adaptiveEffort, outputCeiling, THINKING_BUDGET, takesSampling, thinkingMode } from "./claude-models.ts";
 import {
@@ -168,6 +169,8 @@ function midToolsWithoutThinking(turns: readonly JsonObject[]): boolean {
 }
 
 function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): AnthropicBody {
+  // The API refuses thinking together with a forced tool.
+  if (call.request.answer?.toolChoice !== undefined) return {};
   const effort = call.request.reasoningEffort ?? "none";
   const budgetByQuirk = call.quirks.reasoning === "budget";
   const mode = budgetByQuirk ? "budget" : thinkingMode(call.model);
@@ -201,7 +204,7 @@ export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObjec
   const temperature = quirks.fixedTemperature ?? request.temperature;
   if (temperature !== undefined && takesSampling(call.model) && !quirks.omitTemperature && !amend?.omitTemperature)
     body.temperature = Math.min(1, temperature);
-  Object.assign(body, thinkingFields(call, turns, limit));
+  Object.assign(body, thinkingFields(call, turns, limit), anthropicAnswerFields(request.answer));
   if (isJsonObject(body.thinking) && body.thinking.type === "adaptive") delete body.temperature;
   if (stream) body.stream = true;
   return withExtras(body, call);

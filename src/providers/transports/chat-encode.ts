@@ -7,6 +7,7 @@ import type { ReasoningEffort } from "../../core/model/provider.ts";
 import { wellFormed } from "../../core/model/well-formed.ts";
 import { geminiLevel, gptEffort, isReasoningModel, takesDeveloperRole } from "../name-rules.ts";
 import { cacheLayoutFor } from "../quirks.ts";
+import { chatAnswerFields } from "./answer-shape.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import {
   isJsonObject,
@@ -203,6 +204,7 @@ export function encodeChat(call: TransportCall, stream: boolean): JsonObject {
       function: { name: tool.name, description: wellFormed(tool.description), parameters: schemaFor(tool, call) },
     }));
   Object.assign(body, samplingFields(call), reasoningFields(call), hostFields(call));
+  Object.assign(body, chatAnswerFields(call.request.answer));
   if (stream) {
     body.stream = true;
     if (!call.quirks.noStreamUsage) body.stream_options = { include_usage: true };

@@ -6,6 +6,7 @@ import { contentText } from "../../core/message.ts";
 import { wellFormed } from "../../core/model/well-formed.ts";
 import { gptEffort, isReasoningModel, isResponsesModel } from "../name-rules.ts";
 import { appliesTo } from "../quirks.ts";
+import { responsesAnswerFields } from "./answer-shape.ts";
 import {
   jsonObjects,
   type MutableJson,
@@ -150,7 +151,7 @@ export function encodeResponses(call: TransportCall, stream: boolean): JsonObjec
   const temperature = quirks.fixedTemperature ?? request.temperature;
   const fixed = quirks.omitTemperature || amend?.omitTemperature || isReasoningModel(call.model);
   if (temperature !== undefined && !fixed) body.temperature = temperature;
-  Object.assign(body, reasoningFields(call));
+  Object.assign(body, reasoningFields(call), responsesAnswerFields(request.answer));
   if (stream) body.stream = true;
   return withExtras(body, call);
 }

@@ -109,9 +109,18 @@ function runCalls(db: () => Database, retry: Retry) {
       return (await retry(() => db().prepare(sql).run(now, id, owner))).changes === 1;
     },
     takeOver: async (run, owner, leaseUntil) => {
-      const sql = `UPDATE cron_runs SET owner = ?, lease_until = ?
-        WHERE id = ? AND owner IS ? AND state = 'running' AND started_at IS NULL`;
-      return (await retry(() => db().prepare(sql).run(owner, leaseUntil, run.id, run.owner))).changes === 1;
+      const sql = `UPDATE cron_runs SET owner = ?, lease_until = ?, started_at = NULL
+        WHERE id = ? AND owner IS ? AND state = 'running' AND started_at IS ?`;
+      const values = [owner, leaseUntil, run.id, run.owner, run.startedAt];
+      return (
+        (
+          await retry(() =>
+            db()
+              .prepare(sql)
+              .run(...values),
+          )
+        ).changes === 1
+      );
     },
     ahead: async (jobId, now) => (await retry(() => rowsAhead(db(), jobId, now))).map(readRun),
     releaseAhead: async (jobId, now) => {
