@@ -55,9 +55,12 @@ export function agentSettings(
     maxTurns: options.maxTurns ?? config.agent.max_turns,
     compaction: config.compression.enabled,
     verifyFileChanges: config.display.file_mutation_verifier,
-    // Read at every model call: /reasoning and /personality change them during a conversation.
+    // Read at every model call: /reasoning, /fast and /personality change them during a conversation.
     get reasoningEffort() {
       return reasoningEffort(config);
+    },
+    get priority() {
+      return ["fast", "priority", "on"].includes(config.agent.service_tier);
     },
     get persona() {
       return isOwnConversation(options) ? config.agent.system_prompt : "";

@@ -2,6 +2,7 @@
 import type { AgentEvent } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage, Content, Message } from "../core/message.ts";
+import { supportsPriority } from "../core/model/priority.ts";
 import { projectMessages } from "../core/model/projection.ts";
 import type { ModelEvent, ModelRequest, ModelResponse, ToolSchema } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
@@ -57,7 +58,7 @@ export function buildRequest(
   purpose: string,
   { tools, extra }: { readonly tools?: readonly ToolSchema[]; readonly extra?: readonly Message[] } = {},
 ): ModelRequest {
-  const { log, settings } = turn.state;
+  const { log, settings, provider } = turn.state;
   return {
     system: settings.persona ? `${log.system}\n\n${settings.persona}` : log.system,
     messages: requestMessages(turn, extra ?? turn.retryMessages),
@@ -70,6 +71,7 @@ export function buildRequest(
     answer: purpose === "turn" ? settings.answer : undefined,
     reasoningEffort: settings.reasoningEffort,
     jobId: settings.jobId,
+    extraBody: settings.priority && supportsPriority(provider.identity) ? { service_tier: "priority" } : undefined,
   };
 }
 

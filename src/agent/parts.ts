@@ -41,6 +41,8 @@ export interface AgentSettings {
   readonly titles?: boolean | undefined;
   /** `goals.max_turns` and `auxiliary.goal_judge.max_tokens`. Default 20 and 4096. */
   readonly goals?: { readonly maxTurns: number; readonly verdictTokens: number } | undefined;
+  /** Ask for priority processing where the model has it: `agent.service_tier`. Read at every model call. */
+  readonly priority?: boolean | undefined;
   /** Text after the stored system prompt, never stored: `agent.system_prompt`. Read at every model call. */
   readonly persona?: string | undefined;
   readonly guard?: Partial<GuardSettings> | undefined;

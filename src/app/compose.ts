@@ -75,7 +75,7 @@ function lazyServices(deps: ConversationDeps, log: AppLog | undefined): LazyServ
   return {
     prepareInput,
     commands: async (surface = "terminal") => {
-      const { slashCommands } = await import("./slash.ts");
+      const { slashCommands } = await import("./commands/slash.ts");
       const own = slashCommands(deps, surface);
       return [...own, ...(plugins?.commands(own) ?? [])];
     },
@@ -177,7 +177,10 @@ function openMcp(
 /** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
 async function openServices(home: Home, options: OpenAppOptions): Promise<OpenedServices> {
   const notice = (text: string) => options.onNotice?.(text);
-  const { config, warnings } = await openSettings(home).load(options.overrides);
+  const loaded = await openSettings(home).load(options.overrides);
+  const { warnings } = loaded;
+  // An object of this program: slash commands change settings while it runs.
+  const config = { ...loaded.config };
   const [store, { ledger, close: closeLedger }] = await Promise.all([
     openHomeStore(home, {
       host: options.host,

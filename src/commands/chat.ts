@@ -65,6 +65,7 @@ const UPDATE = [
 export const chatCommands: readonly BuiltinCommand[] = [
   chatCommand({
     name: "approve",
+    group: "Conversation",
     args: "[all] [session|always]",
     summary: "Approve pending actions",
     // The gateway checks who may answer each question.
@@ -73,6 +74,7 @@ export const chatCommands: readonly BuiltinCommand[] = [
   }),
   chatCommand({
     name: "background",
+    group: "Conversation",
     aliases: ["bg", "btw"],
     args: "task",
     summary: "Run a task in the background",
@@ -81,6 +83,7 @@ export const chatCommands: readonly BuiltinCommand[] = [
   }),
   chatCommand({
     name: "deny",
+    group: "Conversation",
     args: "[all]",
     summary: "Deny pending actions",
     ownerOnly: false,
@@ -88,6 +91,7 @@ export const chatCommands: readonly BuiltinCommand[] = [
   }),
   chatCommand({
     name: "platform",
+    group: "Program",
     aliases: ["platforms"],
     args: "[pause|resume] [name]",
     summary: "State of the chat platforms",
@@ -96,21 +100,24 @@ export const chatCommands: readonly BuiltinCommand[] = [
   }),
   chatCommand({
     name: "restart",
+    group: "Program",
     summary: "Restart the gateway",
     ownerOnly: true,
     runInChat: async () => request({ kind: "restart" }),
   }),
   chatCommand({
     name: "sethome",
+    group: "Program",
     aliases: ["set-home", "set_home"],
     summary: "Make this chat the home channel",
     ownerOnly: true,
     runInChat: async () => request({ kind: "set-home" }),
   }),
   // Telegram sends it when a user opens the bot for the first time.
-  chatCommand({ name: "start", summary: "Say hello", ownerOnly: false, runInChat: start }),
+  chatCommand({ name: "start", group: "Program", summary: "Say hello", ownerOnly: false, runInChat: start }),
   chatCommand({
     name: "topic",
+    group: "Sessions",
     args: "[off|help|session]",
     summary: "Telegram topics as sessions",
     ownerOnly: false,
@@ -118,16 +125,24 @@ export const chatCommands: readonly BuiltinCommand[] = [
   }),
   chatCommand({
     name: "update",
+    group: "Program",
     summary: "How to update this agent",
     ownerOnly: false,
     runInChat: async () => text(UPDATE),
   }),
   chatCommand({
     name: "voice",
+    group: "Conversation",
     args: "[on|tts|off|status]",
     summary: "Answers as voice notes",
     ownerOnly: false,
     runInChat: async (args) => request({ kind: "voice", args }),
   }),
-  chatCommand({ name: "whoami", summary: "Your identity and rights here", ownerOnly: false, runInChat: whoami }),
+  chatCommand({
+    name: "whoami",
+    group: "Program",
+    summary: "Your identity and rights here",
+    ownerOnly: false,
+    runInChat: whoami,
+  }),
 ];

@@ -92,6 +92,7 @@ export function cronCommands(open: () => Promise<CronJobs>): readonly BuiltinCom
   return [
     {
       name: "cron",
+      group: "Tools and skills",
       surface: "terminal",
       args: "[add|pause|resume|run|remove …]",
       summary: "Scheduled jobs",
@@ -108,6 +109,7 @@ export function cronCommands(open: () => Promise<CronJobs>): readonly BuiltinCom
     },
     chatCommand({
       name: "cron",
+      group: "Tools and skills",
       args: "[list|pause|resume|run|remove] [id]",
       summary: "Scheduled jobs",
       // Shows and changes the jobs of this chat; an owner in private sees all of them.

@@ -28,6 +28,7 @@ async function handoff(args: string, { store, handoffs, conversation }: CommandC
 
 export const handoffCommand: BuiltinCommand = {
   name: "handoff",
+  group: "Sessions",
   args: "platform",
   summary: "Continue this session in a chat",
   surface: "terminal",

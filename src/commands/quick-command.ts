@@ -54,6 +54,7 @@ export function quickCommands(config: Config["quick_commands"], shell: () => She
         ? [
             chatCommand({
               name,
+              group: "Program",
               summary: `Runs ${quick.command}`,
               ownerOnly: false,
               runInChat: async () => text(await runShell(quick.command, shell())),

@@ -52,6 +52,7 @@ export function reviewCommands(open: () => Promise<Review>): readonly BuiltinCom
   return [
     {
       name: "review",
+      group: "Tools and skills",
       args: "[N|accept N|discard N]",
       summary: "Lasting changes that wait for your decision",
       whileBusy: true,

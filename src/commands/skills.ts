@@ -207,6 +207,7 @@ export function skillsCommands(deps: SkillCommandDeps): readonly BuiltinCommand[
   return [
     {
       name: "skills",
+      group: "Tools and skills",
       args: "[search|inspect|install|check|uninstall|enable|disable …]",
       summary: "List skills, find and install more; load one with /NAME",
       whileBusy: true,
@@ -223,6 +224,7 @@ export function skillsCommands(deps: SkillCommandDeps): readonly BuiltinCommand[
     },
     {
       name: "reload-skills",
+      group: "Tools and skills",
       aliases: ["reload_skills"],
       summary: "Look for new and changed skills",
       ownerOnly: false,

@@ -1,7 +1,9 @@
-// Slash commands about the running conversation: steer, queue, stop, compress, model, usage, help, quit.
-import type { CommandAnswer, CommandContext, SlashCommand } from "../core/chat/command.ts";
-import { inDollars, promptTokens } from "../core/store/usage.ts";
+// Slash commands about the running conversation: steer, queue, compress, yolo.
+import type { CommandAnswer, CommandContext } from "../core/chat/command.ts";
 import { type BuiltinCommand, text } from "./builtin-command.ts";
+import { count } from "./format.ts";
+
+const FEWEST_MESSAGES = 4;
 
 async function steer(args: string, context: CommandContext): Promise<CommandAnswer> {
   if (args === "") return text("What should I take into account? /steer TEXT");
@@ -10,39 +12,14 @@ async function steer(args: string, context: CommandContext): Promise<CommandAnsw
   return { type: "send", text: args, when: "now" };
 }
 
-async function compress(args: string, context: CommandContext): Promise<CommandAnswer> {
-  const { shrunk } = await context.conversation.compact(args === "" ? undefined : args);
-  return text(
-    shrunk
-      ? "The older part was summarised; the original messages stay searchable."
-      : "There is nothing to compact yet.",
-  );
-}
-
-async function usage(_: string, context: CommandContext): Promise<CommandAnswer> {
-  const dayStart = new Date().setHours(0, 0, 0, 0) / 1000;
-  const groups = await context.ledger.report({ since: dayStart, by: "model" });
-  if (groups.length === 0) return text("No model call today yet.");
-  const lines = groups.map((group) => {
-    const cost =
-      group.unpriced === group.calls ? "price unknown" : `${group.assumedUsd > 0 ? "~" : ""}${inDollars(group.usd)}`;
-    return `${group.key}: ${group.calls} calls, ${promptTokens(group.usage)} tokens in (${group.usage.cacheRead} cached), ${group.usage.output} out, ${cost}`;
-  });
-  return text(`Today\n${lines.join("\n")}\nMore: hermes usage`);
-}
-
-async function model(args: string, context: CommandContext): Promise<CommandAnswer> {
-  const { identity } = context.opened;
-  if (args === "") return text(`${identity.model} (${identity.provider}). Switch with /model NAME [--provider NAME]`);
-  const match = /^(.*?)(?:\s+--provider\s+(\S+))?$/.exec(args);
-  return { type: "model", model: (match?.[1] ?? args).trim(), provider: match?.[2] };
-}
-
-async function help(_: string, context: CommandContext): Promise<CommandAnswer> {
-  const label = (command: SlashCommand) => `/${command.name}${command.args ? ` ${command.args}` : ""}`;
-  const width = Math.max(...context.commands.map((command) => label(command).length));
-  const lines = context.commands.map((command) => `${label(command).padEnd(width)}  ${command.summary}`);
-  return { type: "text", text: lines.join("\n"), columns: true };
+async function compress(args: string, { conversation }: CommandContext): Promise<CommandAnswer> {
+  if (conversation.messages.length < FEWEST_MESSAGES) return text("There is nothing to compact yet.");
+  const { shrunk, beforeTokens, afterTokens, notice } = await conversation.compact(args === "" ? undefined : args);
+  const tokens = `${count(beforeTokens)} → ${count(afterTokens)} tokens`;
+  const answer = shrunk
+    ? `The older part was summarised (${tokens}); the original messages stay searchable.`
+    : "There is nothing to compact yet.";
+  return text(notice ? `${answer}\n${notice}` : answer);
 }
 
 async function yolo(_: string, context: CommandContext): Promise<CommandAnswer> {
@@ -55,9 +32,9 @@ async function yolo(_: string, context: CommandContext): Promise<CommandAnswer> 
 }
 
 export const turnCommands: readonly BuiltinCommand[] = [
-  { name: "help", summary: "This list", whileBusy: true, ownerOnly: false, run: help },
   {
     name: "steer",
+    group: "Conversation",
     args: "text",
     summary: "Guide the running turn without stopping it",
     whileBusy: true,
@@ -67,6 +44,7 @@ export const turnCommands: readonly BuiltinCommand[] = [
   {
     name: "queue",
     aliases: ["q"],
+    group: "Conversation",
     args: "text",
     summary: "Send after the running turn",
     whileBusy: true,
@@ -75,33 +53,19 @@ export const turnCommands: readonly BuiltinCommand[] = [
       args === "" ? text("What should be sent? /queue TEXT") : { type: "send", text: args, when: "after" },
   },
   {
-    name: "stop",
-    summary: "Interrupt the running turn",
-    whileBusy: true,
+    name: "compress",
+    group: "Conversation",
+    args: "[focus]",
+    summary: "Summarise the older part now",
     ownerOnly: false,
-    run: async (_, context) => {
-      if (!context.busy) return text("Nothing is running.");
-      context.conversation.interrupt();
-      return text("Stopping.");
-    },
+    run: compress,
   },
-  { name: "compress", args: "[focus]", summary: "Summarise the older part now", ownerOnly: false, run: compress },
-  { name: "model", args: "[name]", summary: "Show or switch the model", ownerOnly: false, run: model },
-  { name: "usage", summary: "What today's model calls cost", whileBusy: true, ownerOnly: false, run: usage },
   {
     name: "yolo",
+    group: "Tools and skills",
     summary: "Run dangerous commands of this session without approval, or ask again",
     whileBusy: true,
     ownerOnly: true,
     run: yolo,
-  },
-  {
-    name: "quit",
-    aliases: ["exit"],
-    summary: "Leave",
-    surface: "terminal",
-    whileBusy: true,
-    ownerOnly: false,
-    run: async () => ({ type: "quit" }),
   },
 ];

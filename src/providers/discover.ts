@@ -95,6 +95,11 @@ async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalSer
   return model === undefined ? undefined : { ...target, model };
 }
 
+/** True when something listens at the address of a local server. */
+export function isLocalServer(baseUrl: string): Promise<boolean> {
+  return listens(baseUrl, AbortSignal.timeout(DEADLINE_MS));
+}
+
 /** The first target, in the given order, that serves a chat model within the deadline; undefined when none does. */
 export async function discoverLocal(
   options: { readonly targets?: readonly ProbeTarget[] | undefined; readonly deadlineMs?: number } = {},

@@ -207,7 +207,8 @@ class Session {
       const chosen = await this.#choose(answer.title, answer.choices);
       if (chosen) await retry(chosen);
     } else if (answer.type === "terminal") {
-      terminal.err("This needs the full conversation screen.");
+      if (answer.request.kind === "display") terminal.out(terminal.forOut(answer.request.text));
+      else terminal.err("This needs the full conversation screen.");
     } else {
       await this.#opened?.conversation.close({ reason: switchReason(answer) });
       const sessionId = answer.type === "switch" ? answer.sessionId : (this.#opened?.conversation.sessionId ?? null);
@@ -223,7 +224,8 @@ class Session {
       this.#opened = undefined;
       const opened = await this.#open();
       if (answer.type === "switch" && answer.sessionId === null) await this.#notifyReset(opened.conversation.sessionId);
-      const model = terminal.forOut(opened.identity.model);
+      const note = answer.type === "model" && answer.note ? ` · ${answer.note}` : "";
+      const model = terminal.forOut(`${opened.identity.model}${note}`);
       terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${model}`));
     }
   }
@@ -280,6 +282,7 @@ class Session {
           source: "cli",
           human: this.#human,
           busy: this.#running !== undefined,
+          width: terminal.columns,
           commands,
           yolo: this.#yolo,
           setYolo: async (on) => {

@@ -24,6 +24,10 @@ export interface CommandContext {
   readonly yolo: boolean;
   /** Every command of this surface, for /help. */
   readonly commands: readonly SlashCommand[];
+  /** Columns of the terminal; absent in chats, which wrap themselves and have no monospaced font. */
+  readonly width?: number | undefined;
+  /** Tasks that the surface runs beside this conversation, one line each. */
+  tasks?(): readonly string[];
 }
 
 /** One entry of a picker, or of the completion of an argument. */
@@ -65,9 +69,17 @@ export type CommandAnswer =
       readonly sessionId: string | null;
       readonly title?: string | undefined;
       readonly draft?: string | undefined;
+      /** The terminal clears its screen. */
+      readonly clear?: boolean | undefined;
     }
   /** Use another model in the same session. */
-  | { readonly type: "model"; readonly model: string; readonly provider?: string | undefined }
+  | {
+      readonly type: "model";
+      readonly model: string;
+      readonly provider?: string | undefined;
+      /** What is worth knowing about the choice: its test, where it was saved. */
+      readonly note?: string | undefined;
+    }
   /** Let the user pick; the same command then runs with the choice as its argument. */
   | {
       readonly type: "choose";
@@ -88,8 +100,14 @@ export type ChatCommandAnswer =
 
 export type CommandSurface = "terminal" | "chat";
 
+/** The headings of /help, in their order. */
+export const COMMAND_GROUPS = ["Conversation", "Sessions", "Model", "Display", "Tools and skills", "Program"] as const;
+export type CommandGroup = (typeof COMMAND_GROUPS)[number];
+
 export interface SlashCommand {
   readonly name: string;
+  /** Its heading in /help. */
+  readonly group?: CommandGroup | undefined;
   readonly aliases?: readonly string[] | undefined;
   readonly args?: string | undefined;
   readonly summary: string;
@@ -110,7 +128,10 @@ export function isForOwner({ ownerOnly = false }: SlashCommand, args: string): b
   return typeof ownerOnly === "boolean" ? ownerOnly : ownerOnly.test(args.trim());
 }
 
-/** Finds the command by name or alias, else by a unique prefix. Null when the line is not a command. */
+/**
+ * Finds the command by name or alias, else by a unique prefix. `exit` and `quit` alone leave, where a surface can be left.
+ * Null when the line is not a command.
+ */
 export function parseCommandLine(
   line: string,
   commands: readonly SlashCommand[],
@@ -118,7 +139,10 @@ export function parseCommandLine(
   | { readonly command: SlashCommand; readonly args: string }
   | { readonly unknown: string; readonly candidates: readonly string[] }
   | null {
-  const match = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(line.trim());
+  const trimmed = line.trim();
+  const leaves = /^(?:exit|quit)$/i.test(trimmed) ? commands.find((command) => command.name === "quit") : undefined;
+  if (leaves) return { command: leaves, args: "" };
+  const match = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(trimmed);
   if (!match) return null;
   const name = (match[1] ?? "").toLowerCase();
   const args = (match[2] ?? "").trim();

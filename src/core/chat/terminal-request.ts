@@ -11,7 +11,12 @@ export type TerminalRequest =
   | { readonly kind: "attach"; readonly path?: string | undefined }
   /** Opens the draft in the external editor. */
   | { readonly kind: "edit" }
-  /** Changes settings of `display` for this run of the program, by their names; nothing is saved. */
-  | { readonly kind: "display"; readonly changes: { readonly [key: string]: unknown } }
+  /** Draws the whole screen again. */
+  | { readonly kind: "redraw" }
+  /**
+   * Settings of `display` have changed, by their names: what the screen remembers of them is replaced. `text` is the
+   * confirmation for the user.
+   */
+  | { readonly kind: "display"; readonly changes: { readonly [key: string]: unknown }; readonly text: string }
   /** Runs the task in a conversation of its own beside this one; without a task, lists the running ones. */
   | { readonly kind: "background"; readonly task: string };

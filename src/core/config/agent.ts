@@ -42,9 +42,7 @@ export const agentKeys = {
     restart_drain_timeout: whole(180, "Seconds that running turns get when the gateway stops; 0 none"),
     clarify_timeout: whole(600, "Seconds the gateway waits for an answer to a question"),
     api_max_retries: whole(3, "Retries of one model call"),
-    service_tier: accepted(
-      choice(["", "fast", "priority", "on", "normal", "off"], "", "Priority processing where offered"),
-    ),
+    service_tier: choice(["", "fast", "priority", "on", "normal", "off"], "", "Priority processing where offered"),
     tool_use_enforcement: accepted(
       anyOf<string | boolean | readonly string[]>(
         ["text", "true/false", "list"],
@@ -57,10 +55,10 @@ export const agentKeys = {
     system_prompt: text("", "Added to the system prompt at every model call; /personality writes it"),
     reasoning_effort: choice(EFFORTS, "", "How long the model thinks"),
     verbose: accepted(flag(false, "Log more")),
-    personalities: accepted(named("Your own personas for /personality", persona)),
+    personalities: named("Your own personas for /personality", persona),
     prefill_messages_file: accepted(unset(text("", "Same as the top-level prefill_messages_file"))),
   }),
-  personalities: accepted(named("Your own personas, older key", persona)),
+  personalities: named("Your own personas, older key", persona),
   prefill_messages_file: accepted(
     text("", "JSON file with example messages put before each conversation; never stored"),
   ),

@@ -51,7 +51,7 @@ const display = section("The terminal and the format of replies", {
   }),
   interim_assistant_messages: flag(true, "Send what the agent says between tool calls to chats"),
   tool_progress: choice(PROGRESS, "all", "Which tool calls are shown"),
-  tool_progress_command: accepted(flag(false, "Offer /verbose in chats")),
+  tool_progress_command: flag(false, "Offer /verbose in chats"),
   tool_progress_overrides: freeMap("Older form of platforms.<name>.tool_progress"),
   tool_preview_length: whole(0, "Characters of a tool preview; 0 no limit"),
   cleanup_progress: flag(false, "Delete progress messages at the end of a turn"),

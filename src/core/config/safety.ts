@@ -21,7 +21,7 @@ export const safetyKeys = {
     gateway_timeout: whole(300, "The same in chats", { min: 1 }),
     cron_mode: choice(["deny", "approve"], "deny", "What happens in scheduled jobs"),
     mcp_reload_confirm: accepted(flag(true, "Ask before MCP servers are reloaded")),
-    destructive_slash_confirm: accepted(flag(true, "Ask before commands that delete")),
+    destructive_slash_confirm: flag(true, "Ask in the terminal before /new, /clear and /undo"),
   }),
   command_allowlist: list([], "Command patterns that are always approved"),
   quick_commands: named(

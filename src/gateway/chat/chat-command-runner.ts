@@ -206,14 +206,14 @@ export class ChatCommandRunner {
   }
 
   /** Switches only when a conversation with the model opens: a chat with an unknown model could not answer any more. */
-  async #model(row: InboxRow, { model, provider }: Extract<CommandAnswer, { type: "model" }>): Promise<void> {
+  async #model(row: InboxRow, { model, provider, note }: Extract<CommandAnswer, { type: "model" }>): Promise<void> {
     const { gateway, key, replies } = this.#chat;
     const overrides = { model, ...(provider ? { provider } : {}) };
     const { entry } = await entryFor(gateway, key, row);
     await gateway.agents.drop(key);
     await this.#open(row, entry, overrides);
     this.#overrides = overrides;
-    return replies.reply(row, `This session now uses ${model}.`, "command");
+    return replies.reply(row, `This session now uses ${model}${note ? ` (${note})` : ""}.`, "command");
   }
 
   /** The chat's conversation; the caller releases it. */
@@ -252,9 +252,10 @@ export class ChatCommandRunner {
     );
     await sessionReset(gateway, entry, row.event.source);
     if (sessionId === null) await sessionStarted(gateway, entry, row.event.source);
+    if (sessionId !== null)
+      return replies.reply(row, title ? `Continued in "${title}".` : `Resumed session ${sessionId}.`, "command");
     if (title) await this.#createSession(row, entry.session_id, title);
-    const named = title ? `New session: "${title}".` : "New session.";
-    return replies.reply(row, sessionId === null ? named : `Resumed session ${sessionId}.`, "command");
+    return replies.reply(row, title ? `New session: "${title}".` : "New session.", "command");
   }
 
   /** Creates the session before its first message, to give it a title. */

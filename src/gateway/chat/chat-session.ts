@@ -15,7 +15,7 @@ import { ChatCommandRunner } from "./chat-command-runner.ts";
 import { ownerAsking } from "./owner-asking.ts";
 import { parseChatCommand } from "./parse-chat-command.ts";
 import { type Asking, Prompts } from "./prompts.ts";
-import { type QueuedMessage, Turn } from "./run-turn.ts";
+import { type QueuedMessage, Turn, type TurnResult } from "./run-turn.ts";
 
 const ACK_MS = 30_000;
 const CLOSED = "⏹ Not decided: the turn was stopped.";
@@ -324,6 +324,7 @@ export class ChatSession {
         superseded: () => running.superseded,
         abandoned: () => this.#abandoned,
         steered: () => running.steered,
+        waiting: () => this.#waiting.length > 0,
         onTool: (name) => {
           running.tool = name;
         },
@@ -334,11 +335,12 @@ export class ChatSession {
       queued,
       where,
     );
-    const ended = async ({ undelivered }: { readonly undelivered: boolean }) => {
+    const ended = async ({ undelivered, goal }: TurnResult) => {
       await this.#keepDelivered();
       this.#running = undefined;
       if (this.#abandoned) return;
       if (undelivered) this.#waiting.unshift(...running.steered.map((row) => ({ row })));
+      this.#waiting.push(...(goal ?? []).map((row) => ({ row })));
       this.#next();
     };
     (running as { work: Promise<void> }).work = turn.run().then(ended, (error: unknown) => {

@@ -22,6 +22,7 @@ import { retryUntilStored } from "../outbound/retry-until-stored.ts";
 import { spokenAnswer } from "../outbound/spoken-answer.ts";
 import type { Agent } from "./agents.ts";
 import { type ChatChoice, chatSignature, entryFor, indexSaved, openFor, sessionStarted } from "./chat-entry.ts";
+import { continueGoal } from "./goal-step.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { StillWorking } from "./still-working.ts";
@@ -49,6 +50,8 @@ export interface TurnChat extends ChatChoice {
   abandoned(): boolean;
   /** Messages that steer the running turn; finished together with it. */
   steered(): readonly InboxRow[];
+  /** True when messages wait for the end of the turn. */
+  waiting(): boolean;
   onTool(name: string): void;
   onLive(live: LiveReply): void;
 }
@@ -61,6 +64,8 @@ interface ModelInput {
 export interface TurnResult {
   /** The turn ended before its steering messages reached the model: they need a turn themselves. */
   readonly undelivered: boolean;
+  /** Messages that continue toward the session's goal. */
+  readonly goal?: readonly InboxRow[] | undefined;
 }
 
 export class Turn {
@@ -368,7 +373,10 @@ export class Turn {
       ended.undelivered === undefined,
     );
     void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
-    return { undelivered: ended.undelivered !== undefined };
+    const undelivered = ended.undelivered !== undefined;
+    if (undelivered || this.#chat.waiting()) return { undelivered };
+    const turn = { conversation: opened.conversation, ended };
+    return { undelivered, goal: await continueGoal(this.#gateway, row, turn, this.#chat.signal) };
   }
 
   async #finish(

@@ -157,30 +157,32 @@ export async function testModel(
   selection: ModelSelection,
   signal: AbortSignal,
 ): Promise<ModelTest> {
-  return context.withLedger(async (ledger) => {
-    const models = await open(context, ledger);
-    const { view } = await describeModel(models, selection);
-    const resolved = await models.resolve(selection);
-    if (!("endpoint" in resolved)) throw new UserError(resolved.failure.message, { hint: resolved.failure.hint });
-    const client = models.client(resolved.endpoint, [], { ...models.settings, maxRetries: 1 });
-    const started = Date.now();
-    let firstTokenMs: number | null = null;
-    for await (const event of client.stream(TEST_REQUEST, signal)) {
-      const totalMs = Date.now() - started;
-      if (event.type === "text" || event.type === "reasoning") firstTokenMs ??= totalMs;
-      const result = { ...view, identity: modelIdentity(resolved.endpoint), firstTokenMs, totalMs };
-      if (event.type === "failed") {
-        const { message, hint } = event.failure;
-        return { ...result, ok: false, text: "", failure: message, hint: hint ?? null, usage: null, cost: null };
-      }
-      if (event.type === "done") {
-        const { message, usage, cost } = event.response;
-        const text = typeof message.content === "string" ? message.content : "";
-        return { ...result, ok: true, text, failure: null, hint: null, usage, cost };
-      }
+  return context.withLedger(async (ledger) => callModel(await open(context, ledger), selection, signal));
+}
+
+/** The same with models that are open already. */
+export async function callModel(models: Models, selection: ModelSelection, signal: AbortSignal): Promise<ModelTest> {
+  const { view } = await describeModel(models, selection);
+  const resolved = await models.resolve(selection);
+  if (!("endpoint" in resolved)) throw new UserError(resolved.failure.message, { hint: resolved.failure.hint });
+  const client = models.client(resolved.endpoint, [], { ...models.settings, maxRetries: 1 });
+  const started = Date.now();
+  let firstTokenMs: number | null = null;
+  for await (const event of client.stream(TEST_REQUEST, signal)) {
+    const totalMs = Date.now() - started;
+    if (event.type === "text" || event.type === "reasoning") firstTokenMs ??= totalMs;
+    const result = { ...view, identity: modelIdentity(resolved.endpoint), firstTokenMs, totalMs };
+    if (event.type === "failed") {
+      const { message, hint } = event.failure;
+      return { ...result, ok: false, text: "", failure: message, hint: hint ?? null, usage: null, cost: null };
     }
-    throw new Error("the stream of the test call has no end event");
-  });
+    if (event.type === "done") {
+      const { message, usage, cost } = event.response;
+      const text = typeof message.content === "string" ? message.content : "";
+      return { ...result, ok: true, text, failure: null, hint: null, usage, cost };
+    }
+  }
+  throw new Error("the stream of the test call has no end event");
 }
 
 export interface ModelChange {

@@ -164,13 +164,29 @@ function listedPrices(pricing: Fields): Prices | undefined {
   };
 }
 
-/** The facts in the model list of the endpoint. */
-export async function askModelList(query: FactsQuery): Promise<ServerFacts | undefined> {
+/** The rows of the endpoint's model list; undefined when it has none. */
+async function askForModels(query: FactsQuery): Promise<Fields[] | undefined> {
   const { endpoint } = query;
   const root = endpoint.transport === "anthropic_messages" ? `${endpoint.baseUrl}/v1` : endpoint.baseUrl;
   const answer = await ask(query, `${root}/models`);
-  const found = fieldsOfAll(answer?.data).find((item) => item.id === endpoint.model);
-  if (!found) return undefined;
+  return Array.isArray(answer?.data) ? fieldsOfAll(answer.data) : undefined;
+}
+
+/** Every model that the endpoint lists, with its facts; undefined when it has no list. */
+export async function askForModelNames(
+  query: FactsQuery,
+): Promise<{ readonly id: string; readonly facts: ServerFacts }[] | undefined> {
+  const rows = await askForModels(query);
+  return rows?.flatMap((row) => (typeof row.id === "string" ? [{ id: row.id, facts: readFacts(row) }] : []));
+}
+
+/** The facts in the model list of the endpoint. */
+export async function askModelList(query: FactsQuery): Promise<ServerFacts | undefined> {
+  const found = (await askForModels(query))?.find((item) => item.id === query.endpoint.model);
+  return found && readFacts(found);
+}
+
+function readFacts(found: Fields): ServerFacts {
   const top = fields(found.top_provider);
   const contextLength =
     count(found.context_length) ??

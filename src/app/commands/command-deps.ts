@@ -1,0 +1,183 @@
+// Connects the slash commands with the parts of the program; everything is loaded at its first use.
+import { join } from "node:path";
+import type {
+  CheckpointAccess,
+  CommandDeps,
+  ModelAccess,
+  PluginAccess,
+  ProcessAccess,
+  ToolAccess,
+} from "../../commands/command-deps.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
+import type { ConversationDeps } from "../builtins.ts";
+import type { Services } from "../services.ts";
+import { liveSettings } from "./live-settings.ts";
+
+declare const __HERMES_VERSION__: string | undefined;
+
+function modelAccess({ home, models }: Services): ModelAccess {
+  const lists = () => import("../../providers/api/model-list.ts");
+  const actions = () => import("../../providers/api/models.ts");
+  return {
+    list: async (signal) => (await lists()).listModels(models, signal),
+    refuse: async (choice) => (await lists()).refuseModel(models, choice),
+    price: async (identity) => (await lists()).modelPrice(models, identity),
+    test: async (choice, signal) => {
+      const { failure, hint, totalMs } = await (await actions()).callModel(models, choice, signal);
+      return { failure: failure && [failure, hint ?? ""].join(". "), ms: totalMs };
+    },
+    setDefault: async (choice) => {
+      const { openModelsContext } = await import("../open-models.ts");
+      return (await (await actions()).setModel(openModelsContext(home), choice)).warning;
+    },
+  };
+}
+
+function checkpointAccess({ home, config }: Services): CheckpointAccess {
+  const project = config.terminal.cwd || home.cwd;
+  const open = async () => {
+    const [{ checkpointHost }, api] = await Promise.all([
+      import("../builtins.ts"),
+      import("../../tools/checkpoints/api.ts"),
+    ]);
+    return { host: checkpointHost(home), api };
+  };
+  return {
+    get enabled() {
+      return config.checkpoints.enabled;
+    },
+    list: async () => {
+      const found = await (await open()).api.listCheckpoints(home, project);
+      const checkpoints = found.snapshots.map(({ id, takenAt, reason }) => ({ id, at: takenAt, reason }));
+      return { project: found.project, checkpoints };
+    },
+    diff: async (id) => {
+      const { host, api } = await open();
+      return api.diffCheckpoint(host, { id, project });
+    },
+    restore: async (id, path) => {
+      const { host, api } = await open();
+      return api.restoreCheckpoint(host, { id, path, project });
+    },
+  };
+}
+
+function toolAccess(deps: ConversationDeps): ToolAccess {
+  const { services, registry } = deps;
+  const open = async () => {
+    const [api, { registerPluginTools }, { toolStates }, { openSettings }] = await Promise.all([
+      import("../../tools/api.ts"),
+      import("../open-plugins.ts"),
+      import("../tool-states.ts"),
+      import("../../config/api.ts"),
+    ]);
+    await registerPluginTools(services.plugins, registry);
+    // The configuration of the disk: toolsets may have been switched since the start.
+    const settings = openSettings(services.home);
+    const { config } = await settings.load();
+    return { api, settings, source: { config, registry, tools: () => toolStates(deps) } };
+  };
+  return {
+    list: async (platform) => {
+      const { api, source } = await open();
+      return api.listToolsets(source, { platform, all: false });
+    },
+    switch: async (platform, change) => {
+      const { api, settings, source } = await open();
+      return (await api.switchToolsets(source, settings, { platform, ...change })).notes;
+    },
+  };
+}
+
+function pluginAccess({ home }: Services): PluginAccess {
+  const open = async () => (await import("../plugin-actions.ts")).openPluginActions(home);
+  return {
+    list: async () => (await open()).list(),
+    setEnabled: async (name, on) => {
+      const actions = await open();
+      const key = on ? await actions.enable(name) : await actions.disable(name);
+      return `${key} is ${on ? "enabled" : "disabled"}.`;
+    },
+  };
+}
+
+function processAccess({ workspaces }: Services): ProcessAccess {
+  const running = (id: string) => workspaces.processes.list(id).filter((process) => process.endedAt === null);
+  return {
+    list: (id) => running(id).map(({ id: name, command, startedAt }) => ({ id: name, command, startedAt })),
+    stop: async (id) => {
+      const found = running(id);
+      await Promise.all(found.map((process) => workspaces.processes.kill(process)));
+      return found.length;
+    },
+  };
+}
+
+function jobAccess({ cron }: Services): CommandDeps["jobs"] {
+  return async () => {
+    const repository = await cron.repository();
+    const { actions } = repository;
+    return {
+      list: () => actions.list(),
+      create: (options) => actions.create(options),
+      find: (reference, isVisible) => actions.find(reference, isVisible),
+      pause: (id) => actions.pause(id),
+      resume: (id) => actions.resume(id),
+      trigger: (id) => actions.trigger(id),
+      remove: (id) => actions.remove(id),
+      tickerProblem: () => repository.tickerProblem(),
+    };
+  };
+}
+
+function skillAccess({ home, skills }: Services): CommandDeps["skills"] {
+  return {
+    skills: () => skills.open(),
+    hub: async () => (await import("../open-skills.ts")).openHubActions(home),
+    setEnabled: async (name, on) => {
+      const { openSettings } = await import("../../config/api.ts");
+      const settings = openSettings(home);
+      const before = (await settings.load()).config.skills.disabled as readonly string[];
+      const after = on ? before.filter((other) => other !== name) : [...new Set([...before, name])];
+      await settings.set("skills.disabled", JSON.stringify(after));
+    },
+  };
+}
+
+async function platformLines({ home }: Services): Promise<readonly string[]> {
+  const { askGateway } = await import("../../gateway-control/api/control-socket.ts");
+  const status = await askGateway(home, "status");
+  if (!status) return ["The gateway does not run. Start it: hermes gateway start"];
+  const listed = Array.isArray(status.platforms) ? status.platforms.filter(isRecord) : [];
+  if (listed.length === 0) return ["The gateway runs; no platform is set up: hermes gateway setup"];
+  return listed.map(
+    ({ name, state, reason }) => `${String(name)}: ${String(state)}${reason ? ` (${String(reason)})` : ""}`,
+  );
+}
+
+export function commandDeps(deps: ConversationDeps): CommandDeps {
+  const { services, registry } = deps;
+  const { home, redactor } = services;
+  return {
+    home,
+    version: typeof __HERMES_VERSION__ === "string" ? __HERMES_VERSION__ : "development",
+    settings: liveSettings(services),
+    models: modelAccess(services),
+    checkpoints: checkpointAccess(services),
+    tools: toolAccess(deps),
+    plugins: pluginAccess(services),
+    processes: processAccess(services),
+    jobs: jobAccess(services),
+    skills: skillAccess(services),
+    review: async () => (await import("../open-review.ts")).openReview(deps),
+    reloadEnv: async () => (await import("../env-refresh.ts")).refreshEnv(services, registry),
+    platforms: () => platformLines(services),
+    redact: (text) => redactor.redact(text),
+    saveFile: async (name, text) => {
+      const path = join(home.path, name);
+      await atomicWrite(path, text);
+      return path;
+    },
+  };
+}
