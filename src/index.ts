@@ -2,9 +2,18 @@
 
 export type { DoctorReport } from "./app/care/doctor/doctor.ts";
 export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
-export type { Conversation, ConversationOptions, OpenedConversation, SendOptions } from "./core/conversation.ts";
+export type { Choice, ChoiceAction, CommandAnswer } from "./core/chat/command.ts";
+export type { TerminalRequest } from "./core/chat/terminal-request.ts";
+export type {
+  Conversation,
+  ConversationOptions,
+  OpenedConversation,
+  SendOptions,
+  UndoneExchange,
+} from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
 export { type Failure, type FailureKind, UserError } from "./core/failure.ts";
+export type { Goal, GoalStep, Goals } from "./core/goal.ts";
 export {
   type ApprovalAnswer,
   type ApprovalRequest,

@@ -87,5 +87,5 @@ it("reports a setting without a reader", () => {
   const sources = readSources();
   expect(hasReader(sources, ["compression", "threshold"])).toBe(true);
   expect(hasReader(sources, ["curator", "stale_after_days"])).toBe(false);
-  expect(hasReader(sources, ["display", "skin"])).toBe(false);
+  expect(hasReader(sources, ["display", "tui_auto_resume_recent"])).toBe(false);
 });

@@ -103,6 +103,10 @@ export class AgentConversation implements Conversation {
     return this.#state.log.messages;
   }
 
+  get running(): boolean {
+    return this.#running !== undefined;
+  }
+
   get provenance(): Provenance {
     return this.#state.outside.worst;
   }

@@ -1,14 +1,15 @@
 // The library: `createHermes({ home })` opens a home for use from a program.
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { CommandAnswer } from "../core/chat/command.ts";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
+import type { Human } from "../core/human.ts";
 import type { Review } from "../core/review.ts";
 import { endReason } from "../core/store/end-reason.ts";
 import type { SessionStore } from "../core/store/session.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
-import { openHome } from "../home/api.ts";
+import { hostWith, openHome } from "../home/api.ts";
 import type { DoctorReport } from "./care/doctor/doctor.ts";
 
 export interface HermesOptions {
@@ -35,6 +36,16 @@ export interface Hermes {
   readonly review: Review;
   /** Opens a new conversation, or resumes the session `resume`. */
   conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
+  /**
+   * Runs a slash command of the terminal for a conversation: `/usage`, `/undo`, `/model NAME`. The answer is data. Text is
+   * ready to be shown; `send` is a message to send, `switch` a session to resume, `model` a model to open it with, and
+   * `choose` a list whose values are arguments of the same command.
+   */
+  command(
+    conversation: Conversation & { readonly about: OpenedConversation },
+    line: string,
+    options?: { readonly human?: Human | undefined; readonly width?: number | undefined },
+  ): Promise<CommandAnswer>;
   /** Asks one question in a new conversation and closes it. */
   ask(
     text: string,
@@ -48,23 +59,10 @@ export interface Hermes {
 /** Opens a home. Makes no network requests until a message is sent. */
 export async function createHermes(options: HermesOptions = {}): Promise<Hermes> {
   const { openApp } = await import("./compose.ts");
-  const given = options.env
-    ? {
-        env: { ...options.env },
-        cwd: options.cwd ?? process.cwd(),
-        platform: process.platform,
-        homedir: options.env.HOME ?? homedir(),
-      }
-    : undefined;
-  const { home: found } = openHome([], given);
+  // With the home's own `.env`, not that of the default home.
+  const { home: found } = openHome([], hostWith(options));
   const path = options.home ? resolve(options.home) : found.path;
-  const home = {
-    ...found,
-    path,
-    root: options.home ? path : found.root,
-    env: { ...found.env, HERMES_HOME: path },
-    cwd: options.cwd ?? found.cwd,
-  };
+  const home = { ...found, path, root: options.home ? path : found.root };
   const app = await openApp(home, {
     host: "worker",
     database: options.database ? resolve(options.cwd ?? process.cwd(), options.database) : undefined,
@@ -92,6 +90,10 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
       discard: async (id) => (await app.review()).discard(id),
     },
     conversation,
+    command: async ({ about }, line, given = {}) => {
+      const { runCommand } = await import("./commands/run-command.ts");
+      return runCommand(app, { opened: about, line, busy: about.conversation.running, ...given });
+    },
     ask: async (text, request) => {
       const talk = await conversation(request);
       const events: AgentEvent[] = [];

@@ -39,8 +39,10 @@ export interface ListedModel extends Required<ModelChoice> {
 
 export interface ModelAccess {
   list(signal?: AbortSignal): Promise<{ readonly models: readonly ListedModel[]; readonly notes: readonly string[] }>;
-  /** Why the model cannot be used, with similar names; null when nothing speaks against it. */
+  /** Why the model cannot be asked: an unknown provider, a missing key. Null when it can. */
   refuse(choice: ModelChoice): Promise<string | null>;
+  /** Listed names that resemble a model that did not answer. */
+  similar(choice: ModelChoice): Promise<readonly string[]>;
   /** One small call: the failure, or null. */
   test(choice: ModelChoice, signal: AbortSignal): Promise<{ readonly failure: string | null; readonly ms: number }>;
   /** Writes the choice to config.yaml; returns a warning or null. */

@@ -1,5 +1,6 @@
 // /help and /commands: every command of the surface, in groups.
 import { COMMAND_GROUPS, type CommandAnswer, type CommandContext, type SlashCommand } from "../core/chat/command.ts";
+import { wrapWords } from "../lib/text/wrap-words.ts";
 import { type BuiltinCommand, columns, text } from "./builtin-command.ts";
 import { rows } from "./format.ts";
 
@@ -32,7 +33,7 @@ async function help(args: string, { commands, width }: CommandContext): Promise<
     width === undefined
       ? "A skill runs as /NAME."
       : "A skill runs as /NAME. !COMMAND runs a shell command, @ refers to files, Ctrl-C stops, Ctrl-D leaves.";
-  return columns([...blocks, end].join("\n\n"));
+  return columns([...blocks, width === undefined ? end : wrapWords(end, width)].join("\n\n"));
 }
 
 /** Chats show long lists in pages. */

@@ -56,14 +56,18 @@ async function offer(deps: CommandDeps, context: CommandContext): Promise<Comman
   };
 }
 
-/** Null when the model answered; the reason when it cannot be used; a remark when nothing is known. */
+/** The reason when the model cannot be used, with similar names; else a remark about the test. A list is not a proof: some servers offer more than they list. */
 async function test(deps: CommandDeps, wanted: ModelChoice): Promise<{ refused?: string; remark?: string }> {
   const refused = await deps.models.refuse(wanted);
   if (refused) return { refused };
   const limit = AbortSignal.timeout(TEST_MS);
   const { failure, ms } = await deps.models.test(wanted, limit);
   if (limit.aborted) return { remark: `not tested: no answer within ${TEST_MS / 1000} seconds` };
-  return failure ? { refused: failure } : { remark: `answered in ${(ms / 1000).toFixed(1)} s` };
+  if (failure) {
+    const similar = await deps.models.similar(wanted);
+    return { refused: similar.length > 0 ? `${failure.replace(/\.?$/, ".")} Similar: ${similar.join(", ")}` : failure };
+  }
+  return { remark: `answered in ${(ms / 1000).toFixed(1)} s` };
 }
 
 async function model(deps: CommandDeps, args: string, context: CommandContext): Promise<CommandAnswer> {

@@ -48,6 +48,8 @@ export interface Conversation {
   /** The id of the first session; never changes. */
   readonly conversationId: string;
   readonly messages: readonly Message[];
+  /** True while a turn runs. */
+  readonly running: boolean;
   /** The least trusted text of this conversation, and where it came from. */
   readonly provenance: Provenance;
   /**

@@ -12,6 +12,23 @@ function realHost(): Host {
   return { env: process.env, cwd: process.cwd(), platform: process.platform, homedir: homedir() };
 }
 
+/** The machine with another environment, home or folder, for programs that use the library. */
+export function hostWith(options: {
+  readonly env?: Host["env"] | undefined;
+  readonly home?: string | undefined;
+  readonly cwd?: string | undefined;
+}): Host {
+  const host = realHost();
+  const env = options.env ?? host.env;
+  const cwd = options.cwd ?? host.cwd;
+  return {
+    ...host,
+    env: { ...env, ...(options.home ? { HERMES_HOME: resolve(cwd, options.home) } : {}) },
+    cwd,
+    homedir: options.env?.HOME ?? host.homedir,
+  };
+}
+
 function defaultHome(host: Host): string {
   const local = host.env.LOCALAPPDATA;
   if (host.platform === "win32" && local) return join(local, "hermes");

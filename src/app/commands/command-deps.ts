@@ -22,6 +22,7 @@ function modelAccess({ home, models }: Services): ModelAccess {
   return {
     list: async (signal) => (await lists()).listModels(models, signal),
     refuse: async (choice) => (await lists()).refuseModel(models, choice),
+    similar: async (choice) => (await lists()).similarModels(models, choice),
     price: async (identity) => (await lists()).modelPrice(models, identity),
     test: async (choice, signal) => {
       const { failure, hint, totalMs } = await (await actions()).callModel(models, choice, signal);

@@ -30,7 +30,7 @@ describe("/model", () => {
     expect(refused).toContain("hermes model list");
     expect(await sendCommand(w, "hello")).toBe("You said: hello");
     expect(await sendCommand(w, "/model")).toContain("test-model");
-    expect(await sendCommand(w, "/model other-model")).toBe("This session now uses other-model.");
+    expect(await sendCommand(w, "/model other-model")).toMatch(/^This session now uses other-model \(answered in/);
     expect(await sendCommand(w, "hello again")).toBe("You said: hello again");
     expect(w.llm.requests.filter(({ tools }) => tools.length > 0).at(-1)?.model).toBe("other-model");
   });
@@ -87,5 +87,27 @@ describe("messages to a busy chat", () => {
     w.telegram.say(1, "third");
     await w.telegram.until(() => /^⏳ Queued: next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
     expect(await sendCommand(w, "/stop")).toBe("Stopped. Dropped waiting messages: 2.");
+  });
+});
+
+describe("the conversation", () => {
+  it("is taken back, branched and continued toward a goal", async () => {
+    const w = await openGatewayFixture();
+    expect(await sendCommand(w, "remember the harbour")).toBe("You said: remember the harbour");
+    expect(await sendCommand(w, "forget the harbour")).toBe("You said: forget the harbour");
+    expect(await sendCommand(w, "/undo")).toContain("forget the harbour");
+    expect(await sendCommand(w, "/branch Two")).toBe('Continued in "Two".');
+    expect(await sendCommand(w, "and now?")).toBe("You said: and now?");
+    const sent = JSON.stringify(w.llm.requests.filter(({ tools }) => tools.length > 0).at(-1)?.body);
+    expect(sent).toContain("remember the harbour");
+    expect(sent).not.toContain("forget the harbour");
+    expect(await sendCommand(w, "/skin mono")).toContain("no command");
+    // The model repeats what it is asked, which is not a verdict: the goal pauses after three of them.
+    w.telegram.say(1, "/goal count the boats");
+    await w.telegram.until(() => texts(w, 1).some((line) => line.includes("Goal paused")));
+    const lines = texts(w, 1).slice(6);
+    expect(lines.filter((line) => line.includes("[Continuing toward your standing goal]"))).toHaveLength(3);
+    expect(lines.at(-1)).toContain("answers that cannot be read");
+    expect(await sendCommand(w, "/goal")).toContain("count the boats");
   });
 });

@@ -104,25 +104,20 @@ export async function listModels(models: Models, signal?: AbortSignal): Promise<
   return { models: lists.flat(), notes };
 }
 
-/**
- * Why this model cannot be used, with similar names; null when nothing speaks against it. A provider that gives no list is
- * believed: a test call decides.
- */
-export async function refuseModel(
-  models: Models,
-  selection: ModelSelection,
-  signal?: AbortSignal,
-): Promise<string | null> {
+/** Why this model cannot be asked at all: an unknown provider, a missing key. Null when it can. */
+export async function refuseModel(models: Models, selection: ModelSelection): Promise<string | null> {
   const resolved = await models.resolve(selection);
-  if ("failure" in resolved) return [resolved.failure.message, resolved.failure.hint ?? ""].join(". ").trim();
+  if (!("failure" in resolved)) return null;
+  return [resolved.failure.message, resolved.failure.hint ?? ""].join(". ").trim();
+}
+
+/** Names that the provider lists and that resemble the wanted one; none when it lists the wanted one itself. */
+export async function similarModels(models: Models, selection: ModelSelection): Promise<readonly string[]> {
+  const resolved = await models.resolve(selection);
+  if ("failure" in resolved) return [];
   const { endpoint } = resolved;
-  const listed = await askEndpoint(models, endpoint, signal);
-  const names = listed?.map((each) => each.id) ?? [];
-  const known = (name: string) => name === endpoint.model || name.replace(/:latest$/, "") === endpoint.model;
-  if (names.length === 0 || names.some(known)) return null;
-  const similar = suggest(endpoint.model, names);
-  const guess = similar.length > 0 ? ` Similar: ${similar.join(", ")}.` : "";
-  return `${endpoint.label} has no model "${endpoint.model}".${guess}`;
+  const names = (await askEndpoint(models, endpoint, undefined))?.map((each) => each.id) ?? [];
+  return names.includes(endpoint.model) ? [] : suggest(endpoint.model, names);
 }
 
 /** Names with the most words in common, then the closest spelling. */
