@@ -25,7 +25,7 @@ async function retry(context: CommandContext): Promise<CommandAnswer> {
   if (!undone) return text("There is no message to send again.");
   context.conversation.attachToNextInput(undone.parts);
   // The stored text has its references expanded already.
-  const prepared = { untrusted: context.conversation.outsideOrigin !== undefined };
+  const prepared = { untrusted: context.conversation.provenance.trust === "untrusted" };
   return { type: "send", text: undone.text, when: "now", prepared };
 }
 
