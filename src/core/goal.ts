@@ -27,7 +27,7 @@ export interface Goals {
   get(): Promise<Goal | null>;
   /** Replaces the goal. */
   set(text: string): Promise<Goal>;
-  /** Null when there is no goal to change. Resuming resets the count of turns. */
+  /** Null when there is no goal. Only an active goal is paused; resuming resets the count of turns. */
   pause(reason?: string): Promise<Goal | null>;
   resume(): Promise<Goal | null>;
   clear(): Promise<boolean>;

@@ -61,7 +61,7 @@ export class SessionGoals implements Goals {
   }
 
   pause(reason = "paused by the user"): Promise<Goal | null> {
-    return this.#change(() => ({ status: "paused", paused_reason: reason }));
+    return this.#change(({ status }) => (status === "active" ? { status: "paused", paused_reason: reason } : {}));
   }
 
   resume(): Promise<Goal | null> {

@@ -138,7 +138,10 @@ export class ChatCommandRunner {
 
   async #runInSession(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { name } = command;
-    if (name === "stop") return this.#chat.stop(row);
+    if (name === "stop") {
+      await this.#chat.gateway.agents.peek(this.#chat.key)?.opened.conversation.goal.pause("you stopped the turn");
+      return this.#chat.stop(row);
+    }
     // A guest's text must not enter a turn that has the owner's rights.
     if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleFor(row) === "guest")
       return this.#chat.replies.reply(row, "A turn of the owner is running: /queue TEXT waits for its end.", "command");

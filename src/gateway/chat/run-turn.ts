@@ -375,8 +375,7 @@ export class Turn {
     void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
     const undelivered = ended.undelivered !== undefined;
     if (undelivered || this.#chat.waiting()) return { undelivered };
-    const turn = { conversation: opened.conversation, ended };
-    return { undelivered, goal: await continueGoal(this.#gateway, row, turn, this.#chat.signal) };
+    return { undelivered, goal: await continueGoal(this.#gateway, row, { opened, ended }, this.#chat.signal) };
   }
 
   async #finish(
