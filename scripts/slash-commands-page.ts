@@ -1,5 +1,5 @@
 // The page docs/reference/slash-commands.md: every slash command, from the table of the program.
-import { listSlashCommands } from "../src/app/commands/slash.ts";
+import { listSlashCommands } from "../src/app/commands/list-slash.ts";
 import { COMMAND_GROUPS, type SlashCommand } from "../src/core/chat/command.ts";
 
 interface Listed {

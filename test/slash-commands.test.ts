@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listSlashCommands } from "../src/app/commands/slash.ts";
+import { listSlashCommands } from "../src/app/commands/list-slash.ts";
 import type { CommandAnswer, Hermes, Human } from "../src/index.ts";
 import { createHermes } from "../src/index.ts";
 import { displayWidth } from "../src/lib/text/text-width.ts";

@@ -12,7 +12,7 @@ export interface PlatformEntry {
 
 /** The commands for the menus of Telegram and Discord. */
 async function menuCommands(): Promise<readonly SlashCommand[]> {
-  const { listSlashCommands } = await import("./commands/slash.ts");
+  const { listSlashCommands } = await import("./commands/list-slash.ts");
   return listSlashCommands("chat");
 }
 

@@ -25,7 +25,7 @@ async function builtinRow(home: Home): Promise<PluginRow> {
     { emptyCollection },
   ] = await Promise.all([
     import("./compose.ts"),
-    import("./commands/slash.ts"),
+    import("./commands/list-slash.ts"),
     import("./platforms.ts"),
     import("../providers/catalog.ts"),
     import("../plugins/lazy-plugin.ts"),

@@ -92,7 +92,21 @@ function toolAccess(deps: ConversationDeps): ToolAccess {
 }
 
 function pluginAccess({ home }: Services): PluginAccess {
-  const open = async () => (await import("../plugin-actions.ts")).openPluginActions(home);
+  const open = async () => {
+    const [{ createPluginActions }, { openSettings }, { openPluginHost }, { commandEnvironment }] = await Promise.all([
+      import("../../plugins/api.ts"),
+      import("../../config/api.ts"),
+      import("../open-plugins.ts"),
+      import("../command-environment.ts"),
+    ]);
+    return createPluginActions({
+      home,
+      settings: openSettings(home),
+      openHost: (config, notice) => openPluginHost(home, config, { notice }),
+      commandEnvironment: (config) => commandEnvironment(home, config),
+      builtins: () => Promise.reject(new Error("the commands list plugins only")),
+    });
+  };
   return {
     list: async () => (await open()).list(),
     setEnabled: async (name, on) => {
