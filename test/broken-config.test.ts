@@ -165,7 +165,7 @@ test("a home without any model uses the offline model and says so on standard er
 
 describe("a setting of security or of the model with a mistake in it", () => {
   test.each([
-    ["terminal: {sandbox: bublewrap}", "terminal.sandbox"],
+    ["terminal: {container: requird}", "terminal.container"],
     ["terminal: {sandox: bubblewrap}", "terminal.sandox"],
     ["terminal: {backend: dcoker}", "terminal.backend"],
     ["terminal: bubblewrap", "terminal"],
@@ -186,7 +186,7 @@ describe("a setting of security or of the model with a mistake in it", () => {
     ["budget: {daily_usd: ten}", "budget.daily_usd"],
     ["approvals: {mode: manual, mode: off}", "approvals.mode is set twice"],
     ["approvals:\n  mode: manual\nother: 1\napprovals:\n  mode: off", "approvals is set twice"],
-    ["terminal: {sandbox: bubblewrap, sandbox: none}", "terminal.sandbox is set twice"],
+    ["terminal: {container: required, container: host}", "terminal.container is set twice"],
     ["x: &x {mode: manual, mode: off}\napprovals: *x", "set twice"],
   ])("%s", async (text, named) => {
     write(`${text}\n`);

@@ -1,8 +1,9 @@
 // Files with keys and Hermes' own data, through the real tools of a conversation.
-import { existsSync, linkSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
+import { grantPermission } from "../src/container/permission-file.ts";
 import { openHome } from "../src/home/api.ts";
 import { absentHuman } from "../src/index.ts";
 import { isProtected } from "../src/security/protected-files.ts";
@@ -42,7 +43,18 @@ it("search_files returns no lines, names or counts of secret files, and says so"
   }
 });
 
-it("a project's .env is masked in read_file, search_files and @file", async () => {
+it("a project's .env is hidden until the user allows it, and masked then", async () => {
+  const closed = await environment.talk();
+  for (const result of await closed.turn(
+    { name: "read_file", args: { path: ".env" } },
+    search({ pattern: "=", path: "." }),
+  ))
+    expect(result).not.toMatch(/hunter2|APP_SECRET=1|ab12cd34|DB_PASSWORD/);
+  await closed.close();
+  await grantPermission(environment.home, environment.project, {
+    kind: "read",
+    path: join(realpathSync(environment.project), ".env"),
+  });
   const talk = await environment.talk();
   const results = await talk.turn(
     { name: "read_file", args: { path: ".env" } },

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHermes, type Hermes, type Human } from "../src/index.ts";
-import { sandboxAvailable } from "../src/tools/terminal/sandbox.ts";
+import { containerProblem } from "./kit/container-fixture.ts";
 import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -10,8 +10,7 @@ let home: string;
 let work: string;
 let llm: FakeLlm;
 let hermes: Hermes | undefined;
-const usable = await sandboxAvailable({ PATH: "/usr/bin:/bin" });
-if (!usable.ok) process.stderr.write(`skipped: the sandbox from end to end, because ${usable.reason}\n`);
+const problem = await containerProblem();
 
 beforeEach(async () => {
   home = tempDir("hermes-places-");
@@ -81,7 +80,7 @@ it("names what is available when a backend is not", async () => {
   expect(results()[0]).toContain("local, ssh and docker");
 });
 
-it.skipIf(!usable.ok)("keeps file tools and commands inside the sandbox until the user allows a path", async () => {
+it.skipIf(problem)("keeps file tools and commands inside the container until the user allows a path", async () => {
   const outside = mkdtempSync("/opt/hermes-places-");
   const asked: string[] = [];
   const human: Human = {
@@ -102,12 +101,12 @@ it.skipIf(!usable.ok)("keeps file tools and commands inside the sandbox until th
       text("Done."),
       text("A title"),
     );
-    await (await open({ sandbox: "bubblewrap" })).ask("go", { human });
+    await (await open({})).ask("go", { human });
     expect(existsSync(join(outside, "made"))).toBe(false);
-    expect(results()[0]).toContain("sandbox");
+    expect(results()[0]).toContain("container");
     expect(readFileSync(join(outside, "wanted"), "utf8")).toBe("2\n");
     expect(readFileSync(join(work, "mine"), "utf8")).toBe("inside\n");
-    expect(asked).toEqual([`sandbox write ${outside}/made`, `sandbox write ${outside}/wanted`]);
+    expect(asked).toEqual([`permission write:${outside}/made`, `permission write:${outside}/wanted`]);
   } finally {
     rmSync(outside, { recursive: true, force: true });
   }

@@ -55,7 +55,8 @@ export function fileParts(services: Services, { fileMemory: memory, checkpoints 
     locate: fileLocations({
       terminal: config.terminal,
       spillDir,
-      backendFor: (context) => workspaces.backend(context.conversationId, context.cwd),
+      isContained: async () => (await services.containers.state()).kind === "contained",
+      backendFor: (context) => workspaces.backend(context.conversationId, context.workspace ?? context.cwd),
     }),
     spillDir,
     protection: fileProtection(home),
@@ -93,6 +94,7 @@ function sudoRewriter(services: Services): NonNullable<TerminalParts["sudo"]> {
 
 function terminalParts(services: Services, { checkpoints }: BuiltinState): TerminalParts {
   const { config, gate, redactor, hooks, workspaces, home } = services;
+  let restricted = false;
   return {
     projects: services.projects,
     gate,
@@ -100,11 +102,15 @@ function terminalParts(services: Services, { checkpoints }: BuiltinState): Termi
     hooks,
     processes: workspaces.processes,
     sudo: sudoRewriter(services),
+    restricted: () => restricted,
     // Checkpoints cover this machine only.
     beforeCommand: async (command, context) => {
       if (config.terminal.backend === "local") await checkpoints.beforeCommand(command, context);
     },
-    backendFor: (context: ToolContext) => workspaces.backend(context.conversationId, context.cwd),
+    backendFor: async (context: ToolContext) => {
+      if (config.terminal.backend === "local") restricted = (await services.containers.state()).kind === "none";
+      return workspaces.backend(context.conversationId, context.workspace ?? context.cwd);
+    },
     settings: {
       defaultTimeoutMs: config.terminal.timeout * 1000,
       maxTimeoutMs: Math.max(MAX_FOREGROUND_SECONDS, config.terminal.timeout) * 1000,
@@ -165,6 +171,10 @@ export function openCheckpoints({ home, config, redactor, notice }: Services): T
     isDestructive: async (command, paths) => {
       const { destructiveHint } = await import("../security/gate/destructive-hint.ts");
       return destructiveHint(command, paths);
+    },
+    mayWrite: async (command, paths) => {
+      const { mayWrite } = await import("../security/gate/may-write.ts");
+      return mayWrite(command, paths);
     },
     redact: (text) => redactor.redact(text),
     notice,

@@ -1,6 +1,4 @@
 // execute_code of one conversation: its scripts call the tools of the conversation, under the same rules as the model.
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { argumentProblems } from "../agent/tools/check-arguments.ts";
 import { coerceArguments } from "../agent/tools/coerce-arguments.ts";
 import { thrownResult } from "../agent/tools/tool-errors.ts";
@@ -8,7 +6,6 @@ import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
 import type { JsonObject } from "../core/message.ts";
 import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool/tool.ts";
 import { codeEnv } from "../security/child-env.ts";
-import { scriptContainer } from "../tools/code/contain-script.ts";
 import { executeCodeTool } from "../tools/code/execute-code.ts";
 import type { ConversationDeps } from "./builtins.ts";
 import { type Services, spillDir } from "./services.ts";
@@ -90,12 +87,9 @@ export function codeTool({ services, builtins }: ConversationDeps, names: readon
       spillDir: spillDir(home, "code"),
     },
     env,
-    container: scriptContainer({
-      home: home.env.HOME ?? homedir(),
-      hidden: [home.path],
-      readable: [join(home.path, "skills")],
-      env,
-    }),
+    containerOf: async (context) =>
+      (await services.workspaces.backend(context.conversationId, context.workspace ?? context.cwd)).container,
+    host: config.terminal.container === "host" || config.terminal.backend !== "local",
     beforeRun: (context) => builtins.checkpoints.beforeScript(context),
     declared: (conversationId) => services.skills.passthrough(conversationId),
     callTool: callFromScript(services, box),

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { openSettings } from "../config/api.ts";
 import type { Config } from "../core/config/config.ts";
+import type { Containers } from "../core/container.ts";
 import type { Gate, Judge } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
@@ -13,6 +14,7 @@ import type { Skills } from "../core/skill.ts";
 import { buildId } from "../home/build-id.ts";
 import { lazy } from "../lib/async/lazy.ts";
 import { cacheCleanTexts } from "../security/clean-texts.ts";
+import type { ApprovalProgram } from "../security/gate/approval-program.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
 import { createRedactor } from "../security/redact.ts";
@@ -20,7 +22,8 @@ import type { UrlPolicy } from "../security/url-guard.ts";
 import { urlPolicy } from "../security/url-policy.ts";
 import { backendOpener } from "../tools/terminal/open-backend.ts";
 import { Workspaces } from "../tools/terminal/workspaces.ts";
-import { backendEnvironments } from "./command-environment.ts";
+import { backendEnvironments, commandEnvironment } from "./command-environment.ts";
+import { openHomeContainers } from "./open-containers.ts";
 
 export interface Guards {
   readonly redactor: Redactor;
@@ -28,6 +31,7 @@ export interface Guards {
   readonly urls: UrlPolicy;
   readonly hooks: Hooks;
   readonly scan: Scan;
+  readonly containers: Containers;
   readonly workspaces: Workspaces;
 }
 
@@ -67,10 +71,18 @@ interface GateRequest extends GuardOptions {
   readonly urls: UrlPolicy;
 }
 
+function approvalProgram(home: Home, config: Config): ApprovalProgram | undefined {
+  const { program, program_timeout } = config.approvals;
+  if (program.trim() === "") return undefined;
+  const env = commandEnvironment(home, config);
+  return { command: program, timeoutMs: program_timeout * 1000, env, cwd: home.path };
+}
+
 async function openGate(home: Home, config: Config, options: GateRequest): Promise<SecurityGate> {
-  const [{ createGate }, { createPathGuard }] = await Promise.all([
+  const [{ createGate }, { createPathGuard }, { parsePolicies }] = await Promise.all([
     import("../security/gate/gate.ts"),
     import("../security/path-guard.ts"),
+    import("../security/gate/policies.ts"),
   ]);
   const userHome = home.env.HOME ?? homedir();
   const safeRoot = home.env.HERMES_WRITE_SAFE_ROOT;
@@ -79,6 +91,8 @@ async function openGate(home: Home, config: Config, options: GateRequest): Promi
     yolo: options.yolo || TRUE.test(home.env.HERMES_YOLO_MODE ?? ""),
     approvalTimeoutMs: options.approvalMs ?? config.approvals.timeout * 1000,
     sudoPassword: Boolean(home.env.SUDO_PASSWORD),
+    policies: parsePolicies(config.approvals.policies),
+    program: approvalProgram(home, config),
   };
   return createGate({
     userHome,
@@ -127,7 +141,9 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
   const hooks = options.hooks ?? noHooks;
   const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
+  const containers = openHomeContainers(home, config);
   const openBackend = backendOpener({
+    containers,
     home,
     terminal: config.terminal,
     environments: backendEnvironments(home, config),
@@ -136,6 +152,7 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
     redactor,
     urls,
     hooks,
+    containers,
     gate: lazyGate(() => openGate(home, config, { ...options, hooks, urls })),
     scan: await openScan(home),
     workspaces: new Workspaces(

@@ -1,6 +1,7 @@
 // The services that all conversations of a program share.
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
+import type { Containers } from "../core/container.ts";
 import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
@@ -50,6 +51,8 @@ export interface Services {
   readonly skills: LazySkills;
   readonly mcp: McpAccess;
   readonly cron: JobAccess;
+  /** The containers of local commands. */
+  readonly containers: Containers;
   readonly workspaces: Workspaces;
   notice(text: string): void;
 }

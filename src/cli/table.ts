@@ -38,6 +38,10 @@ export const commands: CommandTable = {
     summary: "Decide about lasting changes that untrusted text may have caused",
     load: async () => (await import("./review.ts")).reviewCommand,
   },
+  permissions: {
+    summary: "What commands may use beyond their container, by project",
+    load: async () => (await import("./permissions.ts")).permissionsCommand,
+  },
   tools: {
     summary: "List tools, and switch toolsets on and off",
     load: async () => (await import("./tools.ts")).toolsCommand,

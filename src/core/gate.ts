@@ -1,4 +1,5 @@
 // The gate: every tool that executes or writes on the machine asks it first.
+import type { ProgramCall } from "./container.ts";
 import type { Human } from "./human.ts";
 
 export type Intent =
@@ -10,6 +11,8 @@ export type Intent =
       readonly background?: boolean | undefined;
       /** The folder of the conversation, `cwd` when absent; deleting files outside it needs approval. */
       readonly workspace?: string | undefined;
+      /** True in a container; false when there should be one and is not; undefined where the machine is the boundary. */
+      readonly contained?: boolean | undefined;
     }
   | {
       readonly kind: "code";
@@ -32,6 +35,8 @@ export type Intent =
       readonly cwd: string;
       readonly backend: string;
       readonly workspace?: string | undefined;
+      /** As for commands. */
+      readonly contained?: boolean | undefined;
     }
   | {
       readonly kind: "write";
@@ -80,6 +85,12 @@ export type Verdict =
       readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed";
       /** For commands and code: the source of untrusted text that the output may contain. */
       readonly outside?: string | undefined;
+      /** For commands: the programs that it runs, as far as they are known. */
+      readonly calls?: readonly ProgramCall[] | undefined;
+      /** True when the programs are the whole command: nothing computed, no files written by the shell. */
+      readonly exact?: boolean | undefined;
+      /** The user approved that the command runs outside the container. */
+      readonly leaves?: boolean | undefined;
     }
   | {
       readonly allowed: false;

@@ -36,6 +36,8 @@ export interface Human {
   readonly present: boolean;
   /** Where the questions appear, for hooks: `gateway`; the terminal when absent. */
   readonly surface?: string | undefined;
+  /** The platform of the conversation, for policies: `telegram`, `cron` …; that of the surface when absent. */
+  readonly platform?: string | undefined;
   /** The reason why no user can answer, for the model, as the end of a sentence ("no user is available to approve it"). */
   readonly absence?: string | undefined;
   /** The turn is for a user who is not the owner: tools must not read Hermes' homes or secret files. */
@@ -58,10 +60,13 @@ export const absentHuman: Human = {
 };
 
 /** The properties other than the three questions, for wrappers around a `Human`. */
-export function copyPresence(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "onDenied"> {
+export function copyPresence(
+  human: Human,
+): Pick<Human, "present" | "surface" | "platform" | "absence" | "guest" | "onDenied"> {
   return {
     present: human.present,
     surface: human.surface,
+    platform: human.platform,
     absence: human.absence,
     guest: human.guest,
     onDenied: (request) => human.onDenied?.(request),

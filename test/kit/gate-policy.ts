@@ -1,5 +1,5 @@
 // The gate policy of a default configuration.
-import type { GatePolicy } from "../../src/security/gate/gate.ts";
+import type { GatePolicy } from "../../src/security/gate/gate-options.ts";
 
 export const DEFAULT_GATE_POLICY: GatePolicy = {
   mode: "manual",

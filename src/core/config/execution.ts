@@ -58,13 +58,14 @@ const terminal = section("Where commands run", {
   ssh_user: unset(text("", "SSH user")),
   ssh_port: unset(whole(22, "SSH port", { min: 1, max: 65535 })),
   ssh_key: unset(text("", "SSH key file")),
-  sandbox: choice(
-    ["none", "bubblewrap"],
-    "none",
-    "Sandbox for local commands: system read-only, your home hidden (Linux)",
+  container: choice(
+    ["auto", "required", "host"],
+    "auto",
+    "Local commands run in a container: where possible, always (or not at all), or never because this machine is the boundary",
   ),
-  sandbox_network: flag(false, "Let commands in the bubblewrap sandbox use the network"),
-  sandbox_writable: list([], "Folders besides the start folder that the bubblewrap sandbox may write to"),
+  sandbox: accepted(choice(["none", "bubblewrap"], "none", "Older name of container; has no effect")),
+  sandbox_network: accepted(flag(false, "Older setting of the sandbox; has no effect")),
+  sandbox_writable: list([], "Folders besides the workspace that local commands may change"),
   sandbox_dir: unset(text("", "Folder for the files of sandboxes")),
   sudo_password: accepted(unset(secret("Password for sudo; SUDO_PASSWORD in .env is the better place"))),
   credential_files: unset(
@@ -105,6 +106,9 @@ const search = section("Search and reading of web pages", {
 
 export const executionKeys = {
   terminal,
+  workspace: section("The folder of a conversation", {
+    roots: list([], "Further folders that commands and file tools may change, as absolute paths"),
+  }),
   worktree: accepted(flag(false, "Always work in a separate git worktree, as with -w")),
   web: search,
   browser: accepted(browser),

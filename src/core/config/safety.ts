@@ -20,6 +20,16 @@ export const safetyKeys = {
     timeout: whole(60, "Seconds to wait for an answer; then the command is denied", { min: 1 }),
     gateway_timeout: whole(300, "The same in chats", { min: 1 }),
     cron_mode: choice(["deny", "approve"], "deny", "What happens in scheduled jobs"),
+    policies: anyOf<readonly Json[]>(
+      ["list"],
+      [],
+      "Rules with action (allow, ask, deny) and tool, toolset, class, path, host, platform or command; the strictest wins",
+    ),
+    program: text(
+      "",
+      "Shell command that answers approvals instead of you: JSON on standard input, once, session or deny on standard output",
+    ),
+    program_timeout: whole(30, "Seconds to wait for it; no answer means no", { min: 1 }),
     mcp_reload_confirm: accepted(flag(true, "Ask before MCP servers are reloaded")),
     destructive_slash_confirm: flag(true, "Ask in the terminal before /new, /clear and /undo"),
   }),

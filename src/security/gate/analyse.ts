@@ -11,6 +11,7 @@ import { GIT_RULES } from "./rules/git.ts";
 import { HARDLINE_RULES } from "./rules/hardline.ts";
 import { OPTION_RULES } from "./rules/options.ts";
 import { indirectReads, PATH_RULES, protectedPathsInCode } from "./rules/protected-path-rules.ts";
+import { PUBLISHING_RULES } from "./rules/publishing.ts";
 import { applyRules, type ShellRule } from "./rules/rule.ts";
 import { SYSTEM_RULES } from "./rules/system.ts";
 import { writeTargets } from "./rules/write-targets.ts";
@@ -29,6 +30,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
   ...EXECUTION_RULES,
   ...GIT_RULES,
   ...OPTION_RULES,
+  ...PUBLISHING_RULES,
 ];
 
 const MAX_DEPTH = 12;

@@ -4,6 +4,7 @@ import type { Hooks } from "../../core/hook.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { SignalRace } from "../../lib/async/signal-race.ts";
+import { type ApprovalProgram, askProgram } from "./approval-program.ts";
 
 const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
 
@@ -36,7 +37,7 @@ export async function askJudge(
 export async function askUser(
   request: ApprovalRequest,
   context: GateContext,
-  options: { hooks: Hooks; timeoutMs: number },
+  options: { hooks: Hooks; timeoutMs: number; program?: ApprovalProgram | undefined },
 ): Promise<ApprovalAnswer> {
   const about = {
     session_id: context.sessionId,
@@ -52,7 +53,9 @@ export async function askUser(
   const limits = { signal: context.signal, timeoutMs: options.timeoutMs };
   let answer: ApprovalAnswer;
   try {
-    answer = await withLimit(limits, NO_ANSWER, (signal) => context.human.approve(request, signal));
+    answer = options.program
+      ? await askProgram(options.program, request, context)
+      : await withLimit(limits, NO_ANSWER, (signal) => context.human.approve(request, signal));
   } catch {
     // The surface failed to ask, so there is no approval.
     answer = NO_ANSWER;

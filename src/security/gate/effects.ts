@@ -23,6 +23,8 @@ export type Category =
   | "unreadable"
   | "address"
   | "guest"
+  | "publishing"
+  | "policy"
   | "durable";
 
 export interface Effect {

@@ -224,7 +224,6 @@ const EVERYDAY: readonly string[] = [
   "git clone https://github.com/x/y.git",
   "git clone --depth 1 git@github.com:x/y.git /tmp/y",
   "git fetch --all --prune",
-  "git push -u origin main",
   "git grep -n \"foo\" -- '*.ts'",
   "git rebase -i HEAD~3 --autosquash",
   "git bisect run npm test",

@@ -9,7 +9,8 @@ import type { Hooks } from "../../core/hook.ts";
 import { type ApprovalAnswer, type ApprovalRequest, absentHuman, type Human } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
 import { destructiveHint } from "./destructive-hint.ts";
-import { createGate, type GateOptions, type GatePolicy } from "./gate.ts";
+import { createGate } from "./gate.ts";
+import type { GateOptions, GatePolicy } from "./gate-options.ts";
 
 const root = realpathSync(tempDir("gate-"));
 const userHome = join(root, "home");

@@ -1,15 +1,16 @@
 // The gate: decides about every command, program, file access, URL and durable change.
 import { resolve } from "node:path";
-import type { Gate, GateContext, Intent, Judge, Verdict } from "../../core/gate.ts";
-import { type Hooks, noHooks } from "../../core/hook.ts";
-import type { PathGuard, PathRequest } from "../path-guard.ts";
+import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
+import { noHooks } from "../../core/hook.ts";
+import type { PathRequest } from "../path-guard.ts";
 import { findProtectedRoots } from "../protected-paths.ts";
 import { expandHome } from "../real-path.ts";
-import { checkUrl, type UrlPolicy } from "../url-guard.ts";
+import { checkUrl } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
 import { analyseInput } from "./analyse-input.ts";
 import { askJudge, askUser } from "./consent.ts";
+import { effectsBeyond, uncontainedEffects } from "./containment.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstLevel } from "./effects.ts";
 import {
@@ -20,6 +21,7 @@ import {
   UNCONTAINED,
   withTaintOrigin,
 } from "./gate-case.ts";
+import type { GateOptions } from "./gate-options.ts";
 import { type ExecutionIntent, GuestAccess, type PathIntent } from "./guest-access.ts";
 import {
   guestReason,
@@ -28,36 +30,13 @@ import {
   taintedInstructions,
   writesInstructions,
 } from "./lasting-change.ts";
+import type { Policy } from "./policies.ts";
+import { applyPolicies, policySubject, programCalls } from "./policy-check.ts";
 import { isInstructionFile, proposalFor } from "./proposed-change.ts";
+import { blocked, denied, deniedByPolicy, NO_VARIANTS, refuseUnreadable, SPLIT, UNDECIDED } from "./refusals.ts";
 import { HOME_RULES } from "./rules/protected-path-rules.ts";
 import { isOutside } from "./rules/vital-paths.ts";
 import { loadShellParser } from "./shell/shell-parser.ts";
-
-export interface GatePolicy {
-  readonly mode: "manual" | "smart" | "off";
-  /** HERMES_YOLO_MODE or `--yolo`, for the whole process. */
-  readonly yolo: boolean;
-  /** Time limit for the user's answer. */
-  readonly approvalTimeoutMs: number;
-  /** SUDO_PASSWORD is set: Hermes supplies it to `sudo -S`. */
-  readonly sudoPassword: boolean;
-}
-
-export interface GateOptions {
-  readonly userHome: string;
-  readonly hermesHome: string;
-  readonly pathGuard: PathGuard;
-  /** Called at every check, because settings may change while the process runs. */
-  readonly policy: () => GatePolicy;
-  readonly urlPolicy?: (() => UrlPolicy) | undefined;
-  /** `command_allowlist` of the configuration. */
-  readonly allowlist?: Iterable<string> | undefined;
-  /** Stores an "always" answer in the configuration. */
-  readonly remember?: ((entry: string) => Promise<void>) | undefined;
-  readonly judge?: Judge | undefined;
-  readonly judgeTimeoutMs?: number | undefined;
-  readonly hooks?: Hooks | undefined;
-}
 
 export interface SecurityGate extends Gate {
   /** `/yolo`: for one session only. */
@@ -72,34 +51,6 @@ const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentia
 
 function isGuest({ human }: GateContext): boolean {
   return human.guest === true;
-}
-
-const NO_VARIANTS = "Do not retry it with another tool, spelling or interpreter; tell the user what you need instead.";
-const UNDECIDED = "Not run: the turn was stopped before the user answered.";
-
-function blocked(effect: Effect): Verdict {
-  return {
-    allowed: false,
-    status: "blocked",
-    rule: effect.rule,
-    message: `Blocked: it ${effect.reason}. This is never allowed. ${NO_VARIANTS}`,
-  };
-}
-
-const SPLIT = "Split the command into smaller and simpler ones that can be checked separately.";
-
-/** Refused in every mode: the user, the shell and the rules could each read the text differently. */
-function refuseUnreadable(problem: string): Verdict {
-  return {
-    allowed: false,
-    status: "blocked",
-    rule: "unreadable_text",
-    message: `Not run: ${problem}. Then try again.`,
-  };
-}
-
-function denied(rule: string, why: string): Extract<Verdict, { allowed: false }> {
-  return { allowed: false, status: "denied", rule, message: `Denied: ${why} ${NO_VARIANTS}` };
 }
 
 class PolicyGate implements SecurityGate {
@@ -126,11 +77,19 @@ class PolicyGate implements SecurityGate {
   }
 
   async check(intent: Intent, context: GateContext): Promise<Verdict> {
-    if (intent.kind === "fetch") return this.#checkFetch(intent.url);
-    if (intent.kind === "durable" || intent.kind === "send") return this.#checkTainted(intent, context);
+    if (intent.kind === "fetch") return this.#underPolicies(intent, context) ?? this.#checkFetch(intent.url);
+    if (intent.kind === "durable" || intent.kind === "send")
+      return this.#underPolicies(intent, context) ?? this.#checkTainted(intent, context);
     if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
-    const analysis = await this.#analyse(intent, context);
-    if (analysis.refusal !== undefined && worstLevel(analysis.effects) !== "hardline")
+    const found = await this.#analyse(intent, context);
+    const ruled = applyPolicies(this.#policies(), policySubject(intent, found.effects, context));
+    if ("denied" in ruled) return deniedByPolicy(ruled.denied);
+    const analysis = {
+      ...found,
+      effects: intent.contained ? effectsBeyond(ruled.effects, context.human) : ruled.effects,
+    };
+    const level = worstLevel(analysis.effects);
+    if (analysis.refusal !== undefined && level !== "hardline" && !(intent.contained && level !== "dangerous"))
       return refuseUnreadable(analysis.refusal);
     const key = intentKey(
       analysis.effects,
@@ -139,7 +98,25 @@ class PolicyGate implements SecurityGate {
     );
     const { effects, outside } = analysis;
     const verdict = await this.#decide({ intent, context, effects, key, action: describeAction(intent) });
-    return verdict.allowed && outside !== null ? { ...verdict, outside } : verdict;
+    if (!verdict.allowed) return verdict;
+    const isApproved = verdict.how === "approved" || verdict.how === "allow_list";
+    const leaves = intent.contained && isApproved && effects.some(({ category }) => category === "sudo");
+    return {
+      ...verdict,
+      ...(intent.kind === "command" && intent.contained !== undefined ? programCalls(analysis) : {}),
+      ...(outside === null ? {} : { outside }),
+      ...(leaves ? { leaves } : {}),
+    };
+  }
+
+  #policies(): readonly Policy[] {
+    return this.#options.policy().policies ?? [];
+  }
+
+  /** The refusal by a policy, for actions without effects. */
+  #underPolicies(intent: Intent, context: GateContext, path?: string): Verdict | undefined {
+    const ruled = applyPolicies(this.#policies(), policySubject(intent, [], context, path));
+    return "denied" in ruled ? deniedByPolicy(ruled.denied) : undefined;
   }
 
   async #analyse(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
@@ -164,7 +141,11 @@ class PolicyGate implements SecurityGate {
       guest: context.human.guest ?? false,
     };
     if (intent.kind === "input") return analyseInput(intent, host, parse);
-    if (intent.kind === "command") return analyseCommand(intent.command, host, parse);
+    if (intent.kind === "command") {
+      const analysis = analyseCommand(intent.command, host, parse);
+      if (intent.contained !== false) return analysis;
+      return { ...analysis, effects: [...analysis.effects, ...uncontainedEffects(analysis)] };
+    }
     const analysis = analyseProgram(intent.language, intent.code, host, parse);
     return intent.contained === false ? { ...analysis, effects: [...analysis.effects, UNCONTAINED] } : analysis;
   }
@@ -221,13 +202,17 @@ class PolicyGate implements SecurityGate {
       workspace: context.workspace,
     };
     const verdict = await guard[intent.kind](intent.path, intent.cwd, request);
+    const ruled = applyPolicies(this.#policies(), policySubject(intent, [], context, verdict.realPath));
+    if ("denied" in ruled) return deniedByPolicy(ruled.denied);
+    const [asked] = ruled.effects;
     const category = intent.kind === "write" ? "protected_file" : "credentials";
     const targets = [verdict.realPath];
     const removal = this.#removalOutside(intent, verdict.realPath);
-    if (verdict.action === "allow" && removal) {
-      const action = `delete, move or empty ${verdict.realPath}`;
-      const key = intentKey([removal], intent.cwd, action);
-      return this.#decide({ intent, context, effects: [removal], key, action });
+    const stopping = removal ?? asked;
+    if (verdict.action === "allow" && stopping) {
+      const action = removal ? `delete, move or empty ${verdict.realPath}` : `${intent.kind} ${verdict.realPath}`;
+      const key = intentKey([stopping], intent.cwd, action);
+      return this.#decide({ intent, context, effects: [stopping], key, action });
     }
     if (verdict.action === "allow") {
       if (intent.kind === "write" && context.tainted && isInstructionFile(verdict.realPath)) {
@@ -333,7 +318,7 @@ class PolicyGate implements SecurityGate {
   #ask(subject: GateCase, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
     const { human } = context;
-    if (!human.present) {
+    if (!human.present && !this.#options.policy().program) {
       human.onDenied?.(buildApprovalRequest(subject, choices));
       const why = `it ${joinReasons(subject.effects)}, and ${human.absence ?? "no user is available to approve it"}.`;
       return this.#keep(subject, this.#refuse(subject, why));
@@ -348,9 +333,11 @@ class PolicyGate implements SecurityGate {
 
   async #askOnce(subject: GateCase, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
+    const { approvalTimeoutMs: timeoutMs, program } = this.#options.policy();
     const answer = await askUser(buildApprovalRequest(subject, choices), context, {
       hooks: this.#options.hooks ?? noHooks,
-      timeoutMs: this.#options.policy().approvalTimeoutMs,
+      timeoutMs,
+      program,
     });
     if (answer.choice === "deny") {
       const silence = "unattended" in answer;

@@ -7,7 +7,8 @@ import { tempDir } from "../../../test/kit/temp-dir.ts";
 import type { Intent } from "../../core/gate.ts";
 import { type ApprovalRequest, absentHuman } from "../../core/human.ts";
 import { createPathGuard } from "../path-guard.ts";
-import { createGate, type GatePolicy } from "./gate.ts";
+import { createGate } from "./gate.ts";
+import type { GatePolicy } from "./gate-options.ts";
 
 let root: string;
 let userHome: string;

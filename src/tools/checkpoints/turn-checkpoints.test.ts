@@ -50,6 +50,7 @@ describe("checkpoints", () => {
       hermesHome: join(temp.path, "home", ".hermes"),
       enabled: true,
       isDestructive: (command) => command.startsWith("rm"),
+      mayWrite: (command: string) => !command.startsWith("ls"),
       redact: (text) => text.replaceAll("s3cr3t", "***"),
       notice: (text) => notices.push(text),
     };
@@ -64,6 +65,23 @@ describe("checkpoints", () => {
     temp.remove();
   });
 
+  it("are taken before contained commands that may write when no user is present, without being enabled", async () => {
+    const checkpoints = open({ ...parts, enabled: false });
+    const context = toolContext(root);
+    await checkpoints.beforeCommand({ command: "ls", contained: true }, context);
+    await checkpoints.beforeCommand({ command: "make", contained: false }, context);
+    const present = { ...context.human, present: true };
+    await checkpoints.beforeCommand({ command: "make", contained: true }, { ...context, human: present });
+    expect(await count()).toBe(0);
+    await checkpoints.beforeCommand({ command: "make", contained: true }, context);
+    expect(await count()).toBe(1);
+    write("src/a.txt", "2");
+    checkpoints.beginTurn("session");
+    const tainted = { ...context, human: present, tainted: true };
+    await checkpoints.beforeCommand({ command: "make", contained: true }, tainted);
+    expect(await count()).toBe(2);
+  });
+
   it("are taken once per project and turn, before files change and before destructive commands", async () => {
     const checkpoints = open(parts);
     const context = toolContext(root);
@@ -72,9 +90,9 @@ describe("checkpoints", () => {
     await checkpoints.beforeChange(file("package.json"), context);
     expect(await count()).toBe(1);
     checkpoints.beginTurn("session");
-    await checkpoints.beforeCommand("ls", context);
+    await checkpoints.beforeCommand({ command: "ls", contained: false }, context);
     expect(await count()).toBe(1);
-    await checkpoints.beforeCommand("rm x --password s3cr3t", context);
+    await checkpoints.beforeCommand({ command: "rm x --password s3cr3t", contained: false }, context);
     expect((await store.snapshots(projectHash(root)))[0]?.reason).toBe("before: rm x --password ***");
     expect(notices).toEqual([]);
   });

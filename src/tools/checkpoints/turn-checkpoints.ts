@@ -21,6 +21,8 @@ export interface CheckpointParts {
   readonly enabled: boolean;
   /** True for a command that may delete or overwrite files. */
   isDestructive(command: string, cwd: string): boolean | Promise<boolean>;
+  /** False for a command that only reads. */
+  mayWrite(command: string, cwd: string): boolean | Promise<boolean>;
   redact(text: string): string;
   /** Called once for each reason why a checkpoint could not be taken. */
   notice(text: string): void;
@@ -28,6 +30,12 @@ export interface CheckpointParts {
 
 /** More than the turns that run at the same time. */
 const MAX_SESSIONS = 2_000;
+
+export interface CheckpointedCommand {
+  readonly command: string;
+  /** It runs in a container. */
+  readonly contained: boolean;
+}
 
 export class TurnCheckpoints {
   readonly #parts: CheckpointParts;
@@ -55,9 +63,17 @@ export class TurnCheckpoints {
     await this.#take(dirname(path), `before a change of ${path}`, context, { include: path });
   }
 
-  async beforeCommand(command: string, context: ToolContext): Promise<void> {
-    if (!this.#active(context) || !(await this.#parts.isDestructive(command, context.cwd))) return;
-    await this.#take(context.cwd, `before: ${this.#parts.redact(command)}`, context);
+  /**
+   * A contained command runs without a question when no user can answer or has been asked before, so every one that may
+   * write is preceded by a checkpoint then. Otherwise only destructive commands are.
+   */
+  async beforeCommand({ command, contained }: CheckpointedCommand, context: ToolContext): Promise<void> {
+    const always = contained && (!context.human.present || context.tainted);
+    if (!always && !this.#active(context)) return;
+    const { mayWrite, isDestructive } = this.#parts;
+    if (!(await (always ? mayWrite : isDestructive)(command, context.cwd))) return;
+    const folder = always ? (context.workspace ?? context.cwd) : context.cwd;
+    await this.#take(folder, `before: ${this.#parts.redact(command)}`, context, { always });
   }
 
   /** The changes of a script are not known in advance. Without a user present a checkpoint is taken in any case. */
@@ -86,8 +102,9 @@ export class TurnCheckpoints {
     const active = this.#active(context);
     if (!active && !options.always) return;
     const { include } = options;
-    // Failures are reported only where checkpoints are enabled.
-    const report = (root: string, why: string) => (active ? this.#report(root, why) : undefined);
+    // A machine without git takes no checkpoints; that is not reported for each home that never enabled them.
+    const report = (root: string, why: string) =>
+      active || why !== "git is not installed" ? this.#report(root, why) : undefined;
     const { store, limits, rules, userHome, hermesHome } = this.#parts;
     let root = folder;
     try {

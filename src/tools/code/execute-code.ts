@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ConversationContainer } from "../../core/container.ts";
 import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { pauseWhileAsking } from "../../core/pause-while-asking.ts";
@@ -21,7 +22,7 @@ import {
 import { Deadline } from "../../lib/async/deadline.ts";
 import { stripAnsi } from "../terminal/ansi.ts";
 import { OutputCapture } from "../terminal/output-capture.ts";
-import type { Contained, ScriptContainer } from "./contain-script.ts";
+import { containScript, type ScriptPlace } from "./contain-script.ts";
 import { firstWorking, pythonCandidates } from "./interpreter.ts";
 import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
 import { pythonModule } from "./python-module.ts";
@@ -55,8 +56,10 @@ export interface CodeParts {
   declared?(conversationId: string): { readonly [name: string]: string };
   /** The tools of the conversation; they are part of this tool's description. */
   readonly toolNames: readonly string[];
-  /** The sandbox of scripts; where there is none, the gate asks for every script. */
-  readonly container?: ScriptContainer | undefined;
+  /** The container of the conversation; where there is none, the gate asks for every script. */
+  containerOf?(context: ToolContext): Promise<ConversationContainer | undefined>;
+  /** The machine itself is the boundary: scripts without a container are judged as commands are. */
+  readonly host?: boolean | undefined;
   /** Called before a script that may change files; takes a checkpoint if needed. */
   beforeRun?(context: ToolContext): Promise<void>;
   /** Runs a tool like a call of the model, with checks, hooks and the gate. Never throws. */
@@ -70,7 +73,7 @@ interface CodeArgs {
 
 async function askGate(
   parts: CodeParts,
-  args: { code: string; language: Language; contained: boolean },
+  args: { code: string; language: Language; contained: boolean | undefined },
   context: ToolContext,
 ): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string | undefined }> {
   const verdict = await parts.gate.check(
@@ -111,13 +114,12 @@ async function prepare(
 function buildEnvironment(
   parts: CodeParts,
   scratch: Scratch,
-  contained: Contained | undefined,
+  place: ScriptPlace | undefined,
 ): { [name: string]: string } {
-  const { env } = parts;
-  const folders = parts.settings.mode === "strict" ? [] : [scratch.dir, contained?.cwd ?? scratch.cwd, env.PYTHONPATH];
+  const env = place?.env ?? parts.env;
+  const folders = parts.settings.mode === "strict" ? [] : [scratch.dir, scratch.cwd, env.PYTHONPATH];
   return {
     ...env,
-    ...(contained ? { TMPDIR: "/tmp" } : {}),
     PYTHONPATH: folders.filter(Boolean).join(":"),
     PYTHONUNBUFFERED: "1",
     PYTHONDONTWRITEBYTECODE: "1",
@@ -184,7 +186,6 @@ interface Outcome extends ScriptEnd {
   readonly calls: number;
   readonly seconds: number;
   readonly untrusted: boolean;
-  readonly note?: string | undefined;
   readonly origin?: string | undefined;
   readonly spill?: NonNullable<ToolResult["spill"]> | undefined;
 }
@@ -209,7 +210,6 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
     tool_calls_made: outcome.calls,
     duration_seconds: Math.round(outcome.seconds * 100) / 100,
     ...(problem === undefined ? {} : { error: problem }),
-    ...(outcome.note === undefined ? {} : { sandbox: outcome.note }),
   };
   return {
     ...jsonResult(json, { failed: status !== "success" }),
@@ -219,20 +219,9 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
   };
 }
 
-/** The script sees the workspace of the conversation, in strict mode only its own folder. */
-function containScript(
-  parts: CodeParts,
-  scratch: Scratch,
-  interpreter: string,
-  context: ToolContext,
-): Contained | undefined {
-  const workspace = parts.settings.mode === "strict" ? scratch.cwd : (context.workspace ?? context.cwd);
-  return parts.container?.contain({ workspace, scratch, interpreter, env: parts.env });
-}
-
 async function execute(
   parts: CodeParts,
-  args: { code: string; language: Language; interpreter: string; contained: boolean },
+  args: { code: string; language: Language; interpreter: string; container: ConversationContainer | undefined },
   context: ToolContext,
 ): Promise<ToolResult> {
   const tools = scriptTools(parts.toolNames);
@@ -249,12 +238,15 @@ async function execute(
     const interpreter = { language: args.language, path: args.interpreter, strict };
     const stdout = openCapture(parts, context, "stdout");
     const stderr = openCapture(parts, context, "stderr");
-    const contained = args.contained ? containScript(parts, scratch, args.interpreter, context) : undefined;
+    const workspace = strict ? scratch.cwd : undefined;
+    const place = args.container
+      ? await containScript(args.container, { workspace, scratch, interpreter: args.interpreter, env: parts.env })
+      : undefined;
     const end = await runScript({
       command: await prepare(args.code, interpreter, scratch, tools),
-      cwd: contained?.cwd ?? scratch.cwd,
-      wrapper: contained?.wrapper,
-      env: buildEnvironment(parts, scratch, contained),
+      cwd: place ? "/" : scratch.cwd,
+      wrapper: place?.wrapper,
+      env: buildEnvironment(parts, scratch, place),
       deadline,
       signal: context.signal,
       stdout: stdout.capture,
@@ -271,7 +263,6 @@ async function execute(
       calls,
       seconds,
       untrusted: taint.seen,
-      note: contained?.note,
       origin: taint.origin,
       spill,
     });
@@ -287,7 +278,8 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
   if (args.code.trim() === "") return toolError("the code is empty");
   const candidates = pythonCandidates(parts.env, context.cwd, parts.settings.mode);
   const language = args.language ?? (candidates.length > 0 ? "python" : "javascript");
-  const contained = (await parts.container?.available())?.ok ?? false;
+  const container = await parts.containerOf?.(context);
+  const contained = container ? true : parts.host ? undefined : false;
   const { refusal, outside } = await askGate(parts, { code: args.code, language, contained }, context);
   if (refusal) return refusal;
   if (context.signal.aborted) return toolError("interrupted", { status: "interrupted" });
@@ -296,7 +288,7 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
     return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
   if (parts.settings.mode === "project") await parts.beforeRun?.(context);
   const env = { ...parts.env, ...parts.declared?.(context.conversationId) };
-  const result = await execute({ ...parts, env }, { code: args.code, language, interpreter, contained }, context);
+  const result = await execute({ ...parts, env }, { code: args.code, language, interpreter, container }, context);
   const foreign = outside ?? (await parts.projects?.foreignOrigin(context.cwd));
   return foreign === undefined ? result : { ...result, trust: "untrusted", origin: foreign };
 }

@@ -21,23 +21,25 @@ function withSpilled(files: FileAccess, folder: string): FileAccess {
 }
 
 export interface FileLocationOptions {
-  /** `local` without a sandbox: the tools use this machine's files directly. */
-  readonly terminal: { readonly backend: string; readonly sandbox: string };
+  readonly terminal: { readonly backend: string };
   readonly spillDir: string;
+  /** True when commands on this machine are contained, so that the tools obey the same limits. */
+  isContained(): Promise<boolean>;
   backendFor(context: ToolContext): Promise<Backend>;
 }
 
 async function locate({ backendFor, spillDir }: FileLocationOptions, context: ToolContext): Promise<FileLocation> {
   const backend = await backendFor(context);
-  if (backend.limits) {
-    const [{ guardedFiles, guardedSearch }, { askForPath }] = await Promise.all([
+  const { container } = backend;
+  if (container) {
+    const [{ guardedFiles, guardedSearch }, { askForPermission }] = await Promise.all([
       import("./guarded-files.ts"),
-      import("../terminal/ask-for-path.ts"),
+      import("../terminal/ask-for-permission.ts"),
     ]);
-    const files = guardedFiles(backend.limits, (request) =>
-      askForPath(request, context, { toolName: "files", purpose: "a file tool" }),
+    const files = guardedFiles(container, (need) =>
+      askForPermission(need, context, { toolName: "files", purpose: "a file tool" }),
     );
-    return { files: withSpilled(files, spillDir), search: guardedSearch(backend.limits) };
+    return { files: withSpilled(files, spillDir), search: guardedSearch(container) };
   }
   const [{ remoteFiles, remoteSearch }, { backendShell }] = await Promise.all([
     import("./remote-files.ts"),
@@ -55,7 +57,6 @@ async function locate({ backendFor, spillDir }: FileLocationOptions, context: To
 
 /** The returned function returns null when the tools can use this machine's files directly. */
 export function fileLocations(options: FileLocationOptions): NonNullable<FileToolParts["locate"]> {
-  const { backend, sandbox } = options.terminal;
-  const direct = backend === "local" && sandbox === "none";
-  return (context) => (direct ? null : locate(options, context));
+  const isLocal = options.terminal.backend === "local";
+  return async (context) => (isLocal && !(await options.isContained()) ? null : locate(options, context));
 }

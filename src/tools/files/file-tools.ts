@@ -36,7 +36,7 @@ export interface FileToolParts {
   /** Used by search_files; ripgrep when absent. */
   readonly search?: Searcher | undefined;
   /** The location of a conversation's files; null for `files`. */
-  locate?(context: ToolContext): Promise<FileLocation> | null;
+  locate?(context: ToolContext): Promise<FileLocation | null>;
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly memory: FileMemory;

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
+import { type ConversationContainer, formatPermission, type Permission } from "../../core/container.ts";
 import type { RemoteChannel } from "../terminal/remote-command.ts";
 import { RemoteBackend } from "../terminal/remote-shell.ts";
 import { backendShell } from "./backend-shell.ts";
@@ -165,26 +166,33 @@ describe("remote files", () => {
   });
 });
 
-describe("files in a sandbox", () => {
-  it("need the user's permission for paths that the sandbox denies, also through links", async () => {
+describe("files in a container", () => {
+  it("need the user's permission for paths that the container denies, also through links", async () => {
     const open = new Set([at("in")]);
     const limits = {
+      temp: at("temp"),
+      belongsToHermes: () => false,
+      hostPath: (path: string) => path,
       canRead: (path: string) => !path.startsWith(at("secret")),
       canWrite: (path: string) => [...open].some((place) => path.startsWith(place)),
-      allow: ({ path }: { path: string }) => void open.add(path),
-    };
+      allow: async (permission: Permission) => {
+        if (permission.kind === "write") open.add(permission.path);
+      },
+    } as unknown as ConversationContainer;
     for (const name of ["in", "out", "secret"]) mkdirSync(at(name));
     writeFileSync(at("secret", "key"), "k");
     symlinkSync(at("out"), at("in", "link"));
     const asked: string[] = [];
     const guarded = (answer: "session" | "deny") =>
-      guardedFiles(limits, async (options) => {
-        asked.push(`${options.access} ${options.path}`);
+      guardedFiles(limits, async ({ permission }) => {
+        asked.push(formatPermission(permission));
         return answer;
       });
     await guarded("deny").write(at("in", "a"), Buffer.from("x"));
-    await expect(guarded("deny").write(at("in", "link", "b"), Buffer.from("x"))).rejects.toThrow(/sandbox_writable/);
-    await expect(guarded("deny").read(at("secret", "key"))).rejects.toThrow(/denies access/);
+    await expect(guarded("deny").write(at("in", "link", "b"), Buffer.from("x"))).rejects.toThrow(
+      /permissions grant write/,
+    );
+    await expect(guarded("deny").read(at("secret", "key"))).rejects.toThrow(/hidden in the container/);
     expect(await guarded("deny").names(at("secret"))).toEqual([]);
     writeFileSync(at("out", "seen"), "k");
     const tool = searchFilesTool({
@@ -195,6 +203,6 @@ describe("files in a sandbox", () => {
     expect(found.json).toMatchObject({ total_count: 1, matches: [{ path: "out/seen" }] });
     await guarded("session").write(at("out", "c"), Buffer.from("x"));
     await guarded("deny").remove(at("out", "c"));
-    expect(asked).toEqual([`write ${at("out", "b")}`, `read ${at("secret", "key")}`, `write ${at("out", "c")}`]);
+    expect(asked).toEqual([`write:${at("out", "b")}`, `read:${at("secret", "key")}`, `write:${at("out", "c")}`]);
   });
 });

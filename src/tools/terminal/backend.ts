@@ -1,4 +1,5 @@
 // The interface of everything that runs commands: this machine, ssh, containers.
+import type { ConversationContainer, Need, PermissionScope, ProgramCall } from "../../core/container.ts";
 import type { Availability } from "../../core/tool/tool.ts";
 import type { OutputCapture } from "./output-capture.ts";
 
@@ -14,22 +15,14 @@ export interface ExecRequest {
   onOutput?(text: string): void;
   /** Neither restores nor saves variables and working directory; used by the file tools. */
   readonly stateless?: boolean | undefined;
-  /** Called when a sandbox denies a path; without it the path stays denied. */
-  permit?(request: PathRequest): Promise<"once" | "session" | "deny">;
-}
-
-/** A permission that a command lacked. */
-export interface PathRequest {
-  readonly access: "read" | "write";
-  readonly path: string;
-}
-
-/** The files of this machine that a sandbox allows. */
-export interface SandboxLimits {
-  canRead(path: string): boolean;
-  canWrite(path: string): boolean;
-  /** Allows a path for the rest of the conversation. */
-  allow(request: PathRequest): void;
+  /** The programs of the command, as far as the gate knows them. */
+  readonly calls?: readonly ProgramCall[] | undefined;
+  /** True when they are the whole command. */
+  readonly exact?: boolean | undefined;
+  /** The user approved that this command runs outside the container. */
+  readonly outside?: boolean | undefined;
+  /** Called when the container lacks a permission; without it the permission stays denied. */
+  permit?(need: Need): Promise<PermissionScope | "deny">;
 }
 
 export interface ExecResult {
@@ -39,12 +32,15 @@ export interface ExecResult {
   readonly interrupted: boolean;
   /** The working directory afterwards. */
   readonly cwd: string;
-  /** For the model: a path that the sandbox denied. */
+  /** For the model: what the container denied. */
   readonly note?: string | undefined;
 }
 
 export interface SpawnRequest {
   readonly command: string;
+  readonly calls?: readonly ProgramCall[] | undefined;
+  readonly exact?: boolean | undefined;
+  readonly outside?: boolean | undefined;
   readonly cwd?: string | undefined;
   readonly pty: boolean;
   onOutput(text: string): void;
@@ -68,8 +64,8 @@ export interface Backend {
   readonly home?: string | undefined;
   /** True while a command or background process runs. */
   readonly busy?: boolean | undefined;
-  /** Set when commands run in a sandbox; the file tools obey the same limits. */
-  readonly limits?: SandboxLimits | undefined;
+  /** Set when commands are contained; the file tools obey the same limits. */
+  readonly container?: ConversationContainer | undefined;
   available(): Promise<Availability>;
   /** The directory in which the next command starts. */
   readonly cwd: string;

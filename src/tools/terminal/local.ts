@@ -1,6 +1,8 @@
 // Runs commands on this machine: each in a new bash and process group, with the variables and folder of the last one.
 import { existsSync, statSync } from "node:fs";
+import { totalmem } from "node:os";
 import { dirname } from "node:path";
+import type { Contained } from "../../core/container.ts";
 import type { Availability } from "../../core/tool/tool.ts";
 import { endGroup, pollingLifeline, signalGroup, spawnGroup, sweepGroup } from "../../lib/process/spawn-group.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
@@ -9,6 +11,15 @@ import { ShellState } from "./shell-state.ts";
 
 /** How long output of processes that outlive the command is still read. */
 const DRAIN_MS = 300;
+const MAX_PROCESSES = 4_096;
+const MAX_MEMORY_KB = Math.max(4_194_304, Math.floor((totalmem() / 1024) * 0.75));
+
+/** A command that is about to start. */
+export interface ContainedStart {
+  readonly cwd: string;
+  readonly stateFolder: string;
+  readonly request: ExecRequest | SpawnRequest;
+}
 
 export interface LocalOptions {
   readonly cwd: string;
@@ -18,8 +29,20 @@ export interface LocalOptions {
   declared?(): { readonly [name: string]: string };
   readonly initFiles?: readonly string[] | undefined;
   readonly useBashrc?: boolean | undefined;
-  /** Arguments before bash, for a sandbox; called for every command because permissions may be added. */
-  wrapper?(folders: { readonly cwd: string; readonly stateFolder: string }): readonly string[];
+  /** Puts a command into a container; called for every command because permissions may be added. Null for none. */
+  contain?(start: ContainedStart): Promise<Contained | null>;
+  /** The path of this machine for a path in the container. */
+  hostPath?(path: string): string;
+}
+
+/** Limits of a contained command: processes, and memory of each process in KB. They cannot be raised inside. */
+const LIMITS = `ulimit -u ${MAX_PROCESSES} -d ${MAX_MEMORY_KB} -c 0 2>/dev/null; `;
+
+interface Start {
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string };
+  readonly wrapper: readonly string[] | undefined;
+  readonly limits: string;
 }
 
 function isFolder(path: string): boolean {
@@ -46,7 +69,13 @@ export class LocalBackend implements Backend {
 
   /** An existing folder: the current one, the initial one if it was removed, or the nearest existing parent. */
   get cwd(): string {
-    return [this.#state.cwd, this.#options.cwd].find(isFolder) ?? nearestExisting(this.#options.cwd);
+    return (
+      [this.#state.cwd, this.#options.cwd].find((path) => this.#isFolder(path)) ?? nearestExisting(this.#options.cwd)
+    );
+  }
+
+  #isFolder(path: string): boolean {
+    return isFolder(this.#options.hostPath?.(path) ?? path);
   }
 
   get home(): string | undefined {
@@ -71,16 +100,16 @@ export class LocalBackend implements Backend {
 
   async run(request: ExecRequest): Promise<ExecResult> {
     const cwd = request.cwd ?? this.cwd;
-    if (!isFolder(cwd)) {
+    if (!this.#isFolder(cwd)) {
       request.output.push(Buffer.from(`${cwd} is not a folder\n`));
       return { exitCode: 126, timedOut: false, interrupted: false, cwd: this.cwd };
     }
-    const env = await this.#env();
+    const started = await this.#startIn(cwd, request);
     const { script, next } = request.stateless
       ? { script: request.command, next: undefined }
       : this.#state.wrap(request.command, cwd);
     const stdin = request.stdin === undefined ? "ignore" : "pipe";
-    const child = spawnGroup(script, { cwd, env, stdin, wrapper: this.#wrapper(cwd) });
+    const child = spawnGroup(`${started.limits}${script}`, { ...started, stdin });
     const stop = () => endGroup(child);
     this.#running.add(stop);
     let reason: "timeout" | "interrupt" | undefined;
@@ -133,7 +162,7 @@ export class LocalBackend implements Backend {
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {
     const cwd = request.cwd ?? this.cwd;
-    if (!isFolder(cwd)) throw new Error(`${cwd} is not a folder`);
+    if (!this.#isFolder(cwd)) throw new Error(`${cwd} is not a folder`);
     let kill: (() => Promise<void>) | undefined;
     const watched: SpawnRequest = {
       ...request,
@@ -150,14 +179,21 @@ export class LocalBackend implements Backend {
     return started;
   }
 
-  #wrapper(cwd: string): readonly string[] | undefined {
-    return this.#options.wrapper?.({ cwd, stateFolder: this.#state.folder });
+  /** Where and how the next command starts. A container has its own folder, so bash starts in the root folder. */
+  async #startIn(cwd: string, request: ExecRequest | SpawnRequest): Promise<Start> {
+    const env = await this.#env();
+    const contained = await this.#options.contain?.({ cwd, stateFolder: this.#state.folder, request });
+    if (!contained) return { cwd, env, wrapper: undefined, limits: "" };
+    const changed = { ...env, ...contained.env };
+    const kept = Object.entries(changed).filter((pair): pair is [string, string] => pair[1] !== undefined);
+    return { cwd: "/", env: Object.fromEntries(kept), wrapper: contained.wrapper, limits: LIMITS };
   }
 
   async #spawnPipe(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
-    const env = { ...(await this.#env()), PYTHONUNBUFFERED: "1" };
-    const script = this.#state.wrapDetached(request.command, cwd);
-    const child = spawnGroup(script, { cwd, env, stdin: "pipe", wrapper: this.#wrapper(cwd) });
+    const started = await this.#startIn(cwd, request);
+    const script = `${started.limits}${this.#state.wrapDetached(request.command, cwd)}`;
+    const env = { ...started.env, PYTHONUNBUFFERED: "1" };
+    const child = spawnGroup(script, { ...started, env, stdin: "pipe" });
     child.stdin?.on("error", () => undefined);
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk: Buffer) => request.onOutput(chunk.toString()));
@@ -180,12 +216,11 @@ export class LocalBackend implements Backend {
 
   async #spawnPty(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
     const pty = await import("@lydell/node-pty");
-    const env = await this.#env();
-    const wrapper = this.#wrapper(cwd);
+    const { wrapper, env, limits, cwd: folder } = await this.#startIn(cwd, request);
     const lifeline = wrapper ? "" : pollingLifeline();
-    const script = `${lifeline} ${this.#state.wrapDetached(request.command, cwd)}`;
+    const script = `${lifeline} ${limits}${this.#state.wrapDetached(request.command, cwd)}`;
     const [file = "bash", ...args] = [...(wrapper ?? []), "bash", "-c", script];
-    const terminal = pty.spawn(file, args, { name: "xterm-256color", cols: 120, rows: 30, cwd, env });
+    const terminal = pty.spawn(file, args, { name: "xterm-256color", cols: 120, rows: 30, cwd: folder, env });
     let exited = false;
     const ended = new Promise<void>((resolve) => {
       terminal.onExit(({ exitCode }) => {

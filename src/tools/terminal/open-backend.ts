@@ -1,8 +1,9 @@
 // Opens the backend that `terminal.backend` names: this machine, ssh, or a container.
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import type { Config } from "../../core/config/config.ts";
+import type { Containers } from "../../core/container.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
@@ -27,6 +28,8 @@ export interface BackendOptions {
   readonly home: Home;
   readonly terminal: TerminalConfig;
   readonly environments: BackendEnvironments;
+  /** The containers of local commands; absent when commands run without one. */
+  readonly containers?: Containers | undefined;
 }
 
 export interface BackendRequest {
@@ -52,7 +55,10 @@ function remoteFolder(terminal: TerminalConfig, fallback: string): string {
   return terminal.cwd.startsWith("/") ? terminal.cwd : fallback;
 }
 
-async function openLocal({ home, terminal, environments }: BackendOptions, request: BackendRequest): Promise<Backend> {
+async function openLocal(
+  { terminal, environments, containers }: BackendOptions,
+  request: BackendRequest,
+): Promise<Backend> {
   const options = {
     cwd: request.cwd,
     declared: () => request.declared(),
@@ -60,23 +66,16 @@ async function openLocal({ home, terminal, environments }: BackendOptions, reque
     initFiles: terminal.shell_init_files as readonly string[],
     useBashrc: terminal.auto_source_bashrc,
   };
-  if (terminal.sandbox !== "bubblewrap") {
+  const container = await containers?.open({
+    workspace: request.cwd,
+    credentials: () => request.credentials?.() ?? [],
+  });
+  if (!container) {
     const { LocalBackend } = await import("./local.ts");
     return new LocalBackend(options);
   }
-  const { SandboxedBackend, sandboxAvailable } = await import("./sandbox.ts");
-  const usable = await sandboxAvailable(options.env);
-  if (!usable.ok)
-    throw new UserError(`terminal.sandbox is bubblewrap, but ${usable.reason}`, {
-      hint: "Install the package bubblewrap, or run without: hermes config set terminal.sandbox none",
-    });
-  return new SandboxedBackend({
-    ...options,
-    home: home.env.HOME ?? homedir(),
-    hidden: [home.path],
-    network: terminal.sandbox_network,
-    writable: (terminal.sandbox_writable as readonly string[]).filter(isAbsolute),
-  });
+  const { ContainedBackend } = await import("./contained.ts");
+  return new ContainedBackend(options, container);
 }
 
 /** Variables and files of loaded skills for a remote machine; files keep their path relative to the Hermes home. */
@@ -120,7 +119,7 @@ function credentialFiles(home: Home, terminal: TerminalConfig): { from: string; 
 }
 
 /** One container for all conversations, or one per folder when `docker_mount_cwd_to_workspace` is set. */
-type Containers = Map<string, SharedChannel>;
+type DockerContainers = Map<string, SharedChannel>;
 
 async function containerChannel(options: BackendOptions, cwd: string): Promise<RemoteChannel> {
   const { home, terminal } = options;
@@ -150,7 +149,7 @@ function hostUser(terminal: TerminalConfig): { uid: number; gid: number } | unde
 async function openContainer(
   options: BackendOptions,
   request: BackendRequest,
-  containers: Containers,
+  containers: DockerContainers,
 ): Promise<Backend> {
   const { home, terminal, environments } = options;
   const { cwd } = request;
@@ -194,7 +193,7 @@ async function started(backend: Remote): Promise<Backend> {
 /** Returns the function that opens a backend for each conversation. */
 export function backendOpener(options: BackendOptions): (request: BackendRequest) => Promise<Backend> {
   const { backend } = options.terminal;
-  const containers: Containers = new Map();
+  const containers: DockerContainers = new Map();
   return async (request) => {
     if (backend === "local") return openLocal(options, request);
     if (backend === "ssh") return openSsh(options, request);

@@ -1,5 +1,6 @@
 // The background processes of this program, with their output. They end with the program at the latest.
 import { randomBytes } from "node:crypto";
+import type { ProgramCall } from "../../core/container.ts";
 import type { Backend, RunningProcess } from "./backend.ts";
 
 const MAX_BUFFER = 200_000;
@@ -12,6 +13,10 @@ export interface ProcessStart {
   readonly command: string;
   readonly cwd?: string | undefined;
   readonly pty: boolean;
+  readonly calls?: readonly ProgramCall[] | undefined;
+  readonly exact?: boolean | undefined;
+  /** The user approved that it runs outside the container. */
+  readonly outside?: boolean | undefined;
   readonly conversationId: string;
   readonly notifyOnComplete: boolean;
   readonly watchPatterns: readonly string[];
@@ -29,6 +34,7 @@ export class TrackedProcess {
   readonly pty: boolean;
   /** The name of the backend on which it runs. */
   readonly backend: string;
+  readonly contained: boolean | undefined;
   /** Everything written to its standard input. */
   input = "";
   readonly startedAt = Date.now();
@@ -42,10 +48,11 @@ export class TrackedProcess {
   endSeen = false;
   readonly #waiters = new Set<() => void>();
 
-  constructor(start: ProcessStart, backend: { readonly cwd: string; readonly name: string }) {
+  constructor(start: ProcessStart, backend: Pick<Backend, "cwd" | "name" | "container">) {
     this.command = start.command;
     this.cwd = backend.cwd;
     this.backend = backend.name;
+    this.contained = backend.container && !start.outside ? true : undefined;
     this.pty = start.pty;
     this.conversationId = start.conversationId;
   }
@@ -137,12 +144,19 @@ export class ProcessRegistry {
 
   async start(backend: Backend, start: ProcessStart): Promise<TrackedProcess> {
     this.#evict();
-    const process = new TrackedProcess(start, { cwd: start.cwd ?? backend.cwd, name: backend.name });
+    const process = new TrackedProcess(start, {
+      cwd: start.cwd ?? backend.cwd,
+      name: backend.name,
+      container: backend.container,
+    });
     const watcher = new Watcher(start.watchPatterns);
     process.running = await backend.spawn({
       command: start.command,
       cwd: start.cwd || undefined,
       pty: start.pty,
+      calls: start.calls,
+      exact: start.exact,
+      outside: start.outside,
       onOutput: (raw) => {
         const text = this.#clean(raw);
         process.append(text);

@@ -73,7 +73,7 @@ async function wait(
 /** A shell or interpreter runs what it reads, so the gate checks input like a command. */
 async function write(gate: Gate, process: TrackedProcess, data: string, context: ToolContext): Promise<ToolResult> {
   const { sessionId, human, tainted, signal, workspace } = context;
-  const { command, input: before, pty, cwd, backend } = process;
+  const { command, input: before, pty, cwd, backend, contained } = process;
   const verdict = await gate.check(
     {
       kind: "input",
@@ -83,6 +83,7 @@ async function write(gate: Gate, process: TrackedProcess, data: string, context:
       pty,
       cwd,
       backend,
+      contained,
       workspace: backend === "local" ? workspace : undefined,
     },
     { sessionId, toolName: "process", human, tainted, signal },

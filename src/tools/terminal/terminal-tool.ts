@@ -1,6 +1,7 @@
 // The terminal tool: runs a shell command in the foreground, or starts one in the background.
 import { join } from "node:path";
-import type { Gate } from "../../core/gate.ts";
+import type { ProgramCall } from "../../core/container.ts";
+import type { Gate, Verdict } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { ProjectTrust } from "../../core/project-trust.ts";
@@ -16,7 +17,7 @@ import {
   toolError,
 } from "../../core/tool/tool.ts";
 import { stripAnsi } from "./ansi.ts";
-import { askForPath } from "./ask-for-path.ts";
+import { askForPermission } from "./ask-for-permission.ts";
 import type { Backend } from "./backend.ts";
 import { exitMeaning } from "./exit-meaning.ts";
 import { foregroundProblem } from "./foreground-guard.ts";
@@ -34,10 +35,18 @@ export interface TerminalParts {
   readonly hooks: Hooks;
   readonly processes: ProcessRegistry;
   readonly settings: TerminalSettings;
+  /** True when commands should be contained but cannot be: only read-only programs run without approval. */
+  restricted?(): boolean;
   /** Called before a command runs; takes a checkpoint if needed. */
-  beforeCommand?(command: string, context: ToolContext): Promise<void>;
+  beforeCommand?(command: CheckpointedCommand, context: ToolContext): Promise<void>;
   /** Rewrites `sudo` so that it reads the password from `stdin`; null when the command needs no change. */
   sudo?(command: string, context: ToolContext): Promise<{ command: string; stdin: string } | null>;
+}
+
+/** A command before which a checkpoint may be taken. */
+export interface CheckpointedCommand {
+  readonly command: string;
+  readonly contained: boolean;
 }
 
 export interface TerminalSettings {
@@ -57,20 +66,31 @@ interface TerminalArgs {
   readonly watch_patterns?: readonly string[] | undefined;
 }
 
-/** With the resolved folder. */
+/** With the resolved folder, and what the gate has read. */
 interface ResolvedArgs extends TerminalArgs {
   readonly cwd: string;
+  readonly calls?: readonly ProgramCall[] | undefined;
+  readonly exact?: boolean | undefined;
+  readonly outside?: boolean | undefined;
 }
+
+type Allowed = Extract<Verdict, { allowed: true }>;
 
 const PROGRESS_MS = 200;
 
-/** Returns the refusal, or the origin of untrusted text that the output may contain. */
+/** Undefined where the machine itself is the boundary, and for other machines. */
+function isContained({ restricted }: TerminalParts, backend: Backend): boolean | undefined {
+  if (backend.container) return true;
+  return restricted?.() && !backend.remote ? false : undefined;
+}
+
+/** Returns the refusal, or what the gate allowed. */
 async function askGate(
   parts: TerminalParts,
   args: ResolvedArgs,
   backend: Backend,
   context: ToolContext,
-): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string | undefined }> {
+): Promise<{ readonly refusal: ToolResult } | Allowed> {
   const { workspace } = context;
   const intent = {
     kind: "command",
@@ -78,10 +98,11 @@ async function askGate(
     cwd: args.cwd,
     backend: backend.name,
     background: args.background ?? false,
+    contained: isContained(parts, backend),
     workspace: backend.remote ? undefined : workspace,
   } as const;
   const verdict = await parts.gate.check(intent, gateContext("terminal", context));
-  if (verdict.allowed) return { outside: verdict.outside };
+  if (verdict.allowed) return verdict;
   return { refusal: toolError(verdict.message, { status: verdict.status, exit_code: -1, rule: verdict.rule }) };
 }
 
@@ -118,6 +139,10 @@ async function transformOutput(
   return typeof changed === "string" ? changed : output;
 }
 
+function checkpointed({ command, outside }: ResolvedArgs, backend: Backend): CheckpointedCommand {
+  return { command, contained: backend.container !== undefined && !outside };
+}
+
 /** Reports the last line of output as progress, a few times a second. */
 function reportLastLine(context: ToolContext): (text: string) => void {
   let last = 0;
@@ -135,14 +160,15 @@ async function foreground(
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
-  if (!backend.remote) await parts.beforeCommand?.(args.command, context);
+  if (!backend.remote) await parts.beforeCommand?.(checkpointed(args, backend), context);
   const cleaner = parts.redactor.stream();
   const capture = new OutputCapture({
     limit: parts.settings.maxOutputChars,
     spillPath: join(parts.settings.spillDir, `${context.callId.replaceAll(/[^\w-]/g, "_")}.txt`),
     transform: (text) => cleaner.push(stripAnsi(text)),
   });
-  const sudo = await parts.sudo?.(args.command, context);
+  // In the container sudo cannot gain rights, so a password is of no use there.
+  const sudo = backend.container && !args.outside ? null : await parts.sudo?.(args.command, context);
   const result = await backend.run({
     command: sudo?.command ?? args.command,
     stdin: sudo?.stdin,
@@ -151,7 +177,10 @@ async function foreground(
     signal: context.signal,
     output: capture,
     onOutput: reportLastLine(context),
-    permit: (request) => askForPath(request, context, { toolName: "terminal", purpose: args.command }),
+    calls: args.calls,
+    exact: args.exact,
+    outside: args.outside,
+    permit: (need) => askForPermission(need, context, { toolName: "terminal", purpose: args.command }),
   });
   const { text, spill } = await capture.finish();
   const output = await transformOutput(parts, (text + cleaner.end()).trimEnd(), {
@@ -173,7 +202,7 @@ async function foreground(
     error,
     cwd: result.cwd,
     ...(meaning ? { exit_code_meaning: meaning } : {}),
-    ...(result.note ? { sandbox: result.note } : {}),
+    ...(result.note ? { container: result.note } : {}),
   };
   return { ...jsonResult(json, { failed: result.exitCode !== 0 }), spill };
 }
@@ -184,12 +213,15 @@ async function background(
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
-  if (!backend.remote) await parts.beforeCommand?.(args.command, context);
+  if (!backend.remote) await parts.beforeCommand?.(checkpointed(args, backend), context);
   const both = Boolean(args.notify_on_complete && args.watch_patterns);
   const started = await parts.processes.start(backend, {
     command: args.command,
     cwd: args.workdir ? args.cwd : undefined,
     pty: args.pty ?? false,
+    calls: args.calls,
+    exact: args.exact,
+    outside: args.outside,
     conversationId: context.conversationId,
     notifyOnComplete: args.notify_on_complete ?? false,
     watchPatterns: both ? [] : (args.watch_patterns ?? []),
@@ -214,10 +246,11 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   const folder = workFolder(args.workdir, backend);
   if ("problem" in folder) return toolError(folder.problem);
   const resolved = { ...args, cwd: folder.cwd };
-  const { refusal, outside } = await askGate(parts, resolved, backend, context);
-  if (refusal) return refusal;
+  const answer = await askGate(parts, resolved, backend, context);
+  if ("refusal" in answer) return answer.refusal;
+  const { outside, calls, exact, leaves } = answer;
   const work = args.background ? background : foreground;
-  const result = await work(parts, resolved, backend, context);
+  const result = await work(parts, { ...resolved, calls, exact, outside: leaves }, backend, context);
   // A background command taints the turn when it starts, because its output may reach the conversation later.
   const foreign = outside ?? (backend.name === "local" ? await parts.projects?.foreignOrigin(folder.cwd) : undefined);
   return foreign === undefined

@@ -1,20 +1,18 @@
 // A contained script can reach its workspace and the tools, but not the user's files, processes or network.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, toolContext } from "../../../test/kit/tool-context.ts";
-import type { Intent } from "../../core/gate.ts";
-import { jsonResult, type ToolContext } from "../../core/tool/tool.ts";
-import { scriptContainer } from "./contain-script.ts";
-import { type CodeParts, executeCodeTool } from "./execute-code.ts";
+import type { Intent } from "../src/core/gate.ts";
+import { jsonResult, type ToolContext } from "../src/core/tool/tool.ts";
+import { type CodeParts, executeCodeTool } from "../src/tools/code/execute-code.ts";
+import { type ContainerFixture, containerFixture, containerProblem } from "./kit/container-fixture.ts";
+import { callTool, openGate, plainRedactor, toolContext } from "./kit/tool-context.ts";
 
-const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
-const usable = await scriptContainer({ home: "/nowhere", hidden: [], readable: [], env }).available();
-if (!usable.ok) process.stderr.write(`skipped: contained scripts, because ${usable.reason}\n`);
+const problem = await containerProblem();
 
-let root: string;
+let fixture: ContainerFixture;
 let home: string;
 let hermes: string;
 let project: string;
@@ -26,18 +24,8 @@ const run = async (code: string, language = "python", context: Partial<ToolConte
     .json;
 
 beforeEach(() => {
-  // Outside /tmp, which is private in the sandbox.
-  root = mkdtempSync("/opt/hermes-script-test-");
-  home = join(root, "home");
-  hermes = join(home, ".hermes");
-  project = join(home, "project");
-  for (const folder of [join(project, "data"), join(home, ".ssh"), join(hermes, "skills", "pdf")])
-    mkdirSync(folder, { recursive: true });
-  writeFileSync(join(project, "data", "a.txt"), "in the project");
-  writeFileSync(join(home, ".ssh", "id_rsa"), "private key");
-  writeFileSync(join(home, ".bashrc"), "# mine\n");
-  writeFileSync(join(hermes, "config.yaml"), "approvals: {}\n");
-  writeFileSync(join(hermes, "skills", "pdf", "table.txt"), "of a skill");
+  fixture = containerFixture();
+  ({ home, hermes, project } = fixture);
   seen = [];
   parts = {
     gate: {
@@ -48,21 +36,16 @@ beforeEach(() => {
       },
     },
     redactor: plainRedactor,
-    settings: { mode: "project", timeoutMs: 30_000, maxToolCalls: 50, spillDir: join(root, "spill") },
-    env: { ...env, HOME: home },
-    container: scriptContainer({
-      home,
-      hidden: [hermes],
-      readable: [join(hermes, "skills")],
-      env: { ...env, HOME: home },
-    }),
+    settings: { mode: "project", timeoutMs: 30_000, maxToolCalls: 50, spillDir: join(fixture.root, "spill") },
+    env: fixture.env,
+    containerOf: () => fixture.open({ env: parts.env }),
     toolNames: ["read_file", "terminal"],
     callTool: async (name, args) => jsonResult({ tool: name, args }),
   };
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => fixture.remove());
 
-describe.skipIf(!usable.ok)("a contained script", () => {
+describe.skipIf(problem)("a contained script", { timeout: 60_000 }, () => {
   it("reads and writes the workspace and its own temporary folder", async () => {
     const json = await run(
       "import os, tempfile\nprint(open('data/a.txt').read())\nopen('data/b.txt', 'w').write('new')\nprint(tempfile.mkdtemp())\nos.remove('data/a.txt')",
@@ -91,10 +74,6 @@ describe.skipIf(!usable.ok)("a contained script", () => {
 
   it.each([
     ["reads a key", "print(open(os.environ['HOME']+'/.ssh/id_rsa').read()[::-1])"],
-    [
-      "lists the home",
-      "print(sorted(set(os.listdir(os.environ['HOME'])) - {'project', '.cache', '.hermes'})); sys.exit(len(set(os.listdir(os.environ['HOME'])) - {'project', '.cache', '.hermes'}) or 9)",
-    ],
     ["changes a start-up file", "open(os.environ['HOME']+'/.bashrc','a').write('evil')"],
     ["creates a start-up file", "open(os.environ['HOME']+'/.profile','w').write('evil')"],
     [
@@ -137,7 +116,7 @@ describe.skipIf(!usable.ok)("a contained script", () => {
     symlinkSync("/usr/bin/python3", join(manager, "versions", "python3"));
     const shim = '#!/bin/sh\nexec "$(dirname "$0")/../versions/python3" "$@"\n';
     writeFileSync(join(manager, "shims", "python3"), shim, { mode: 0o755 });
-    parts = { ...parts, env: { ...parts.env, PATH: `${join(manager, "shims")}:${env.PATH}` } };
+    parts = { ...parts, env: { ...parts.env, PATH: `${join(manager, "shims")}:${fixture.env.PATH}` } };
     expect(await run("print(1)")).toMatchObject({ status: "success", output: "1" });
   });
 
@@ -157,35 +136,17 @@ describe.skipIf(!usable.ok)("a contained script", () => {
     expect(asked).toBe(0);
   });
 
-  it("works in strict mode, where it sees its own folder only", async () => {
+  it("works in strict mode, where it changes its own folder only", async () => {
     parts = { ...parts, settings: { ...parts.settings, mode: "strict" } };
     const json = await run(
-      `import os\nopen('x','w').write('x')\nprint(os.listdir('.'), os.path.exists(${JSON.stringify(project)}))`,
+      `import os\nopen('x','w').write('x')\nprint(os.listdir('.'), os.access(${JSON.stringify(project)}, os.W_OK))`,
     );
     expect(json).toMatchObject({ status: "success", output: "['x'] False" });
-  });
-
-  it("does not see a workspace that contains the home, and gets a note", async () => {
-    const json = await run("import os\nprint(os.listdir('.'))", "python", { cwd: home, workspace: home });
-    expect(json).toMatchObject({
-      status: "success",
-      sandbox: expect.stringContaining("start Hermes in a project folder"),
-    });
-    expect(String(json.output)).not.toContain(".ssh");
-  });
-
-  it("starts in the workspace when the shell is in another folder", async () => {
-    const json = await run("import os\nprint(os.getcwd())", "python", { cwd: home });
-    expect(json.output).toBe(project);
-    expect((await run("import os\nprint(os.getcwd())", "python", { cwd: join(project, "data") })).output).toBe(
-      join(project, "data"),
-    );
   });
 });
 
 it("tells the gate when there is no sandbox", async () => {
-  const { container: _, ...bare } = parts;
-  parts = bare;
+  parts = { ...parts, containerOf: async () => undefined };
   expect(await run("print(1)")).toMatchObject({ status: "success", output: "1" });
   expect(seen[0]).toMatchObject({ kind: "code", contained: false });
 });

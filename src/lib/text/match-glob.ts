@@ -1,0 +1,9 @@
+// Compares a text with a pattern in which `*` stands for any characters and `?` for one.
+
+export function matchesGlob(pattern: string, text: string): boolean {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", "[\\s\\S]*")
+    .replaceAll("?", "[\\s\\S]");
+  return new RegExp(`^${source}$`).test(text);
+}
