@@ -2,6 +2,7 @@
 // count too. A part's api is `<part>/api.ts`, `<part>/<folder>/api.ts` or the files of `<part>/api/`.
 const PARTS = [
   "agent",
+  "backup",
   "commands",
   "config",
   "context",

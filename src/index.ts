@@ -2,6 +2,7 @@
 
 export type { DoctorReport } from "./app/care/doctor/doctor.ts";
 export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
+export type { BackupReport } from "./backup/api.ts";
 export type { Choice, ChoiceAction, CommandAnswer } from "./core/chat/command.ts";
 export type { TerminalRequest } from "./core/chat/terminal-request.ts";
 export type {

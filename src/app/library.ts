@@ -1,5 +1,6 @@
 // The library: `createHermes({ home })` opens a home for use from a program.
 import { join, resolve } from "node:path";
+import type { BackupReport } from "../backup/api.ts";
 import type { CommandAnswer } from "../core/chat/command.ts";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
@@ -53,6 +54,8 @@ export interface Hermes {
   ): Promise<{ text: string; sessionId: string; events: readonly AgentEvent[] }>;
   /** Checks the home, the model, tools and chats; repairs what is safe with `fix`. */
   doctor(options?: { readonly fix?: boolean | undefined }): Promise<DoctorReport>;
+  /** Copies the home into one zip file and verifies it; also while the home is in use. */
+  backup(file: string): Promise<BackupReport>;
   close(): Promise<void>;
 }
 
@@ -103,6 +106,7 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
       return { text: ended?.type === "ended" ? ended.text : "", sessionId: talk.sessionId, events };
     },
     doctor: async (request) => (await import("./care/doctor/doctor.ts")).runDoctor(home, request),
+    backup: async (file) => (await import("./care/open-backup.ts")).backUpHome(home, resolve(home.cwd, file)),
     close: () => app.close(),
   };
 }

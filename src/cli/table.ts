@@ -94,6 +94,14 @@ export const commands: CommandTable = {
     summary: "Check everything, name what is wrong and how to correct it",
     load: async () => (await import("./care/doctor.ts")).doctorCommand,
   },
+  backup: {
+    summary: "Copy the home into one verified file, also while Hermes runs",
+    load: async () => (await import("./care/backup.ts")).backupCommand,
+  },
+  import: {
+    summary: "Restore a backup; it is verified first, and nothing is half restored",
+    load: async () => (await import("./care/backup.ts")).importCommand,
+  },
   logs: {
     summary: "Show the log files, and follow them",
     load: async () => (await import("./care/logs.ts")).logsCommand,

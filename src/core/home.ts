@@ -1,5 +1,8 @@
 // The home of a user as data: read once at the start and passed to everything that needs a path or a variable.
 
+/** In the home while a restore replaces files; the next start undoes a restore that was interrupted. */
+export const RESTORE_JOURNAL = "restore-journal.json";
+
 export interface Home {
   /** HERMES_HOME of the chosen profile. */
   readonly path: string;

@@ -3,7 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../core/config/env-file.ts";
-import type { Home, Host } from "../core/home.ts";
+import { type Home, type Host, RESTORE_JOURNAL } from "../core/home.ts";
+import { undoSwitch } from "../lib/file-switch.ts";
 import { requireHomeFolder } from "./home-folder.ts";
 import { tightenFiles } from "./home-layout.ts";
 import { activeProfile, profileHome, rootHome, takeProfileFlag } from "./profile.ts";
@@ -131,6 +132,8 @@ export function openHome(
   const { name, rest } = takeProfileFlag(argv);
   const chosen = choose(host, name);
   const warnings: string[] = [];
+  if (undoSwitch(chosen.path, RESTORE_JOURNAL))
+    warnings.push("an import was interrupted; every file is as it was before. Run `hermes import` again.");
   const file = readEnvFile(join(chosen.path, ".env"), warnings);
   if (file.error !== undefined) warnings.push(file.error);
   const env = {

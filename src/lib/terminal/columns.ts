@@ -1,7 +1,12 @@
 // Tables that fit the terminal: flexible columns shrink, the others keep their width.
 import { oneLine } from "../text/one-line.ts";
 import { displayWidth, fitToWidth, padToWidth } from "../text/text-width.ts";
-import type { Terminal } from "./terminal.ts";
+
+/** The part of a terminal that a table needs. */
+interface TableTerminal {
+  readonly columns: number;
+  style(style: "dim", text: string): string;
+}
 
 export interface Column<Row> {
   readonly title: string;
@@ -32,7 +37,11 @@ function shrink(widths: number[], columns: readonly Column<never>[], room: numbe
 }
 
 /** A table with a dim header. Cells are single lines; in a pipe nothing is cut. */
-export function renderTable<Row>(terminal: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): string {
+export function renderTable<Row>(
+  terminal: TableTerminal,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): string {
   const cells = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(displayWidth(column.title), ...cells.map((line) => displayWidth(line[index] ?? ""))),

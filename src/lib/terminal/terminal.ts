@@ -1,6 +1,7 @@
 // Console output and simple questions: the standard streams with width, colours, prompts and a progress bar.
 import { showTerminalControls } from "../text/visible-text.ts";
 import { wrapWords } from "../text/wrap-words.ts";
+import { progressText } from "./progress-bar.ts";
 import type { TerminalStreams } from "./streams.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -135,20 +136,18 @@ export class Terminal {
     return readSecret(this.#streams.stdin, this.#streams.stderr, { prompt });
   }
 
-  /** A progress bar on the error stream; draws only on a terminal. */
-  progress(label: string): (done: number, total: number) => void {
+  /** A progress bar with rate and time left on the error stream; draws only on a terminal. */
+  progress(label: string, unit: "count" | "bytes" = "count"): (done: number, total: number) => void {
     const stream = this.#streams.stderr;
-    if (!stream.isTTY) return () => undefined;
+    if (!stream.isTTY || this.plain) return () => undefined;
+    const began = Date.now();
     let last = 0;
     return (done, total) => {
       const now = Date.now();
       if (done < total && now - last < 50) return;
       last = now;
-      const share = total === 0 ? 1 : done / total;
-      const cells = Math.round(share * 24);
-      stream.write(
-        `\r${label} ${"█".repeat(cells)}${"░".repeat(24 - cells)} ${Math.round(share * 100)}% (${done}/${total})`,
-      );
+      const columns = stream.columns ?? 80;
+      stream.write(`\r${progressText({ label, done, total, elapsedMs: now - began, unit, columns })}\u001b[K`);
       if (done >= total) stream.write("\n");
     };
   }

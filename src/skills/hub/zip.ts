@@ -2,6 +2,7 @@
 import { promisify } from "node:util";
 import { inflateRaw } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
+import { loadYauzl } from "../../lib/archive/load-yauzl.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { RawEntry } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
@@ -123,7 +124,7 @@ async function unpack(data: Buffer, { entry, path }: Member): Promise<Uint8Array
 }
 
 async function readMembers(archive: Buffer): Promise<RawEntry[]> {
-  const { fromBufferPromise } = await import("yauzl");
+  const { fromBufferPromise } = await loadYauzl();
   // Names stay bytes: their encoding and safety are checked here and in bundle.ts. Reading headers needs the file open.
   const zip = await fromBufferPromise(archive, { decodeStrings: false, autoClose: false });
   try {
