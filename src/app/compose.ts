@@ -209,7 +209,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
   const jobs = openJobAccess(home, config);
   const mcp = openMcp({ home, config, models, redactor: guards.redactor }, notice);
-  const { trust, proposals, projects: decisions, close: closeReview } = openReviewData(home, store);
+  const { trust, proposals, projects: decisions, close: closeReview } = openReviewData(home, store, guards.redactor);
   const projects = lazyProjectTrust(home, config, decisions);
   const base = { home, config, store, ledger, trust, proposals, projects, models };
   const services: Services = { ...base, plugins, ...guards, skills, mcp, cron: jobs, notice };

@@ -90,14 +90,14 @@ async function setHomeChannel(
 }
 
 async function openQuickCommands(app: App): Promise<QuickCommands> {
-  const [{ quickCommands }, { commandEnvironment }] = await Promise.all([
+  const [{ quickCommands }, { configuredEnvironment }] = await Promise.all([
     import("../commands/quick-command.ts"),
     import("./command-environment.ts"),
   ]);
   const { home, config } = app;
   return quickCommands(config.quick_commands, () => ({
     cwd: home.cwd,
-    env: commandEnvironment(home, config),
+    env: configuredEnvironment(home, config),
     redact: (text) => app.redact(text),
   }));
 }

@@ -53,11 +53,11 @@ export async function openExtensions(
   const plugins = wantsNoPlugins(config) ? null : await openPluginHost(home, config, { models, notice });
   plugins?.listen(runner);
   if (shell) {
-    const [{ openShellHooks }, { commandEnvironment }] = await Promise.all([
+    const [{ openShellHooks }, { configuredEnvironment }] = await Promise.all([
       import("../plugins/hooks/open-hooks.ts"),
       import("./command-environment.ts"),
     ]);
-    const shellOptions = { ...options, env: commandEnvironment(home, config) };
+    const shellOptions = { ...options, env: configuredEnvironment(home, config) };
     for (const source of await openShellHooks(home, config, shellOptions)) runner.add(source);
   }
   return { hooks: runner, plugins };

@@ -12,12 +12,12 @@ export function textToSpeech(app: App): ReturnType<typeof findSpeechService> {
 export async function listen(app: App, path: string): Promise<Transcript & { readonly unset?: boolean | undefined }> {
   const found = findTranscriber(app);
   if (!found.ok) return { ...found, unset: true };
-  const [{ transcribe }, { runToEnd }, { commandEnvironment }] = await Promise.all([
+  const [{ transcribe }, { runToEnd }, { configuredEnvironment }] = await Promise.all([
     import("../tools/media/transcribe.ts"),
     import("../lib/process/run-to-end.ts"),
     import("./command-environment.ts"),
   ]);
-  const env = commandEnvironment(app.home, app.config);
+  const env = configuredEnvironment(app.home, app.config);
   const result = await transcribe(path, found.service, (argv, timeoutMs) =>
     runToEnd(argv, { cwd: app.home.path, env, timeoutMs }),
   );

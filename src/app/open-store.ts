@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
 import type { ProjectDecisions } from "../core/project-trust.ts";
+import type { Redactor } from "../core/redactor.ts";
 import type { ProposalStore } from "../core/store/proposals.ts";
 import type { SessionIndex, SessionLog, SessionStore } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { lazy } from "../lib/async/lazy.ts";
+import { redactValue } from "../security/clean-arguments.ts";
 import type { FullStore } from "../store/full-store.ts";
 
 export interface OpenedLedger {
@@ -42,7 +44,11 @@ export interface OpenedReviewData {
 }
 
 /** The trust of messages and the proposed changes. Code and file are opened at the first use. */
-export function openReviewData(home: Home, store: Pick<SessionStore, "toolResults" | "getMeta" | "ancestors">) {
+export function openReviewData(
+  home: Home,
+  store: Pick<SessionStore, "toolResults" | "getMeta" | "ancestors">,
+  redactor: Pick<Redactor, "redact">,
+): OpenedReviewData {
   const opened: { close(): void }[] = [];
   const open = async () => {
     const { openRuntimeDbOrView } = await import("../store/runtime-db.ts");
@@ -57,13 +63,17 @@ export function openReviewData(home: Home, store: Pick<SessionStore, "toolResult
   const projects = lazy(async () =>
     (await import("../store/runtime/project-rows.ts")).createProjectDecisions(await open()),
   );
-  const review: OpenedReviewData = {
+  return {
     trust: {
-      record: async (given) => (given.length === 0 ? undefined : (await log()).record(given)),
+      record: async (given) => {
+        if (given.length === 0) return;
+        const mask = (text: string | undefined) => (text === undefined ? undefined : redactor.redact(text));
+        await (await log()).record(given.map((row) => ({ ...row, origin: mask(row.origin) })));
+      },
       read: async (sessionId) => (await log()).read(sessionId),
     },
     proposals: {
-      add: async (call, place) => (await rows()).add(call, place),
+      add: async (call, place) => (await rows()).add(redactValue(call, redactor) as typeof call, place),
       list: async (filter) => (await rows()).list(filter),
       find: async (id) => (await rows()).find(id),
       decide: async (id, state) => (await rows()).decide(id, state),
@@ -78,7 +88,6 @@ export function openReviewData(home: Home, store: Pick<SessionStore, "toolResult
       for (const db of opened.splice(0)) db.close();
     },
   };
-  return review;
 }
 
 /** Runs the work with an open ledger and closes it afterwards. */

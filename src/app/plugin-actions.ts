@@ -9,7 +9,7 @@ import { createMemoryActions, type MemoryActions } from "../memory/api.ts";
 import { createPluginActions, type PluginActions, type PluginRow } from "../plugins/api.ts";
 import { createHookActions, type HookActions } from "../plugins/hooks/api.ts";
 import { wantsNoPlugins } from "../plugins/plugin-status.ts";
-import { commandEnvironment } from "./command-environment.ts";
+import { configuredEnvironment } from "./command-environment.ts";
 import { openPluginHost, withModelProviders } from "./open-plugins.ts";
 
 declare const __HERMES_VERSION__: string | undefined;
@@ -64,7 +64,7 @@ export function openPluginActions(home: Home): PluginActions {
     home,
     settings: openSettings(home),
     openHost: (config, notice) => openPluginHost(home, config, { notice }),
-    commandEnvironment: (config) => commandEnvironment(home, config),
+    commandEnvironment: (config) => configuredEnvironment(home, config),
     builtins: () => builtinRow(home),
   });
 }
@@ -73,7 +73,7 @@ export function openHookActions(home: Home): HookActions {
   return createHookActions({
     home,
     settings: openSettings(home),
-    commandEnvironment: (config) => commandEnvironment(home, config),
+    commandEnvironment: (config) => configuredEnvironment(home, config),
     plugins: () => openPluginActions(home).list(),
   });
 }

@@ -73,7 +73,7 @@ export async function decideProjectTrust(home: Home, path: string, trusted: bool
   const project = await identifyProject(path);
   if (!project || project.remote === "") return undefined;
   const none = { toolResults: async () => [], getMeta: async () => null, ancestors: async () => [] };
-  const data = openReviewData(home, none);
+  const data = openReviewData(home, none, { redact: (text) => text });
   try {
     await data.projects.record(project.folder, project.remote, { trusted, decidedBy: "user" });
   } finally {

@@ -1,4 +1,5 @@
 // Builds the environment of child processes: without secrets, plus the variables that were declared explicitly.
+import { holdsSecret, isOrdinaryVariable } from "./child-env-names.ts";
 import { isSecretName } from "./secret-names.ts";
 
 export type Environment = { readonly [name: string]: string | undefined };
@@ -60,33 +61,47 @@ function isBlocked(name: string, options: ChildEnvOptions): boolean {
   return options.blocked.has(name) || ALWAYS_BLOCKED.has(name) || name.startsWith(FORCED);
 }
 
+/** `MYAPP_*` stands for every name with that start. */
+function isChosen(name: string, chosen: readonly string[]): boolean {
+  return chosen.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : entry === name));
+}
+
 /** Copies the allowed variables; declared and forced names are added by their own rules. */
 function filtered(
   env: Environment,
   options: ChildEnvOptions,
-  passes: (name: string) => boolean,
+  passes: (name: string, value: string) => boolean,
 ): Record<string, string> {
   const child: Record<string, string> = {};
   const declared = new Set((options.declared ?? []).filter((name) => !isBlocked(name, options)));
-  const chosen = new Set(options.passthrough ?? []);
+  const chosen = options.passthrough ?? [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     if (name.startsWith(FORCED)) child[name.slice(FORCED.length)] = value;
-    else if (passes(name) || declared.has(name) || chosen.has(name)) child[name] ??= value;
+    else if (passes(name, value) || declared.has(name) || isChosen(name, chosen)) child[name] ??= value;
   }
   if (options.home) child.HOME = options.home;
   return child;
 }
 
-/** For terminal commands, foreground and background: everything except secrets, which are recognised by list and by name. */
+/** For commands that the model chooses: a list of ordinary variables, plus what the user and loaded skills declare. */
 export function terminalEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
-  return filtered(env, options, (name) => !isBlocked(name, options) && !isSecretName(name));
+  return filtered(env, options, (name, value) => !isBlocked(name, options) && isOrdinaryVariable(name, value));
+}
+
+/** For programs that the user configured, such as hooks and quick commands: everything except secrets and Hermes' settings. */
+export function configuredEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
+  return filtered(
+    env,
+    options,
+    (name, value) => !isBlocked(name, options) && !isSecretName(name) && !holdsSecret(value),
+  );
 }
 
 /** For programs of `execute_code`: only the variables that a program needs to start. */
 export function codeEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
-  return filtered(env, options, (name) => {
-    if (isBlocked(name, options) || CODE_SECRET.test(name)) return false;
+  return filtered(env, options, (name, value) => {
+    if (isBlocked(name, options) || CODE_SECRET.test(name) || holdsSecret(value)) return false;
     return CODE_PREFIXES.some((prefix) => name.startsWith(prefix)) || WINDOWS.includes(name.toUpperCase());
   });
 }

@@ -2,7 +2,8 @@
 import type { Redactor } from "../core/redactor.ts";
 import type { Tool, ToolBox } from "../core/tool/tool.ts";
 
-function redactValue(value: unknown, redactor: Redactor): unknown {
+/** Masks the strings of a value. */
+export function redactValue(value: unknown, redactor: Pick<Redactor, "redact">): unknown {
   if (typeof value === "string") return redactor.redact(value, { code: true });
   if (Array.isArray(value)) return value.map((item) => redactValue(item, redactor));
   if (value === null || typeof value !== "object") return value;
