@@ -28,25 +28,30 @@ interface Shape {
   /** The group to mask; the whole match when absent. */
   readonly group?: number | undefined;
   readonly when?: ((match: RegExpExecArray) => boolean) | undefined;
+  /** Replaces the usual mask, which keeps a few characters. */
+  readonly mask?: string | undefined;
   /** Skipped for source code, which contains many such assignments. */
   readonly prose?: boolean | undefined;
 }
 
 // Prefixes that no ordinary word has: one digit or a long body is sufficient.
 const STRONG =
-  /(?<![A-Za-z0-9_-])(?:sk-|sk_live_|sk_test_|rk_live_|rk_test_|pplx-|gsk_|hsk-|retaindb_|gh[opusr]_|github_pat_|glpat-|xox[baprse]-|xapp-|bb_live_|tvly-|dop_v1_|doo_v1_|shpat_|dckr_pat_|lin_api_|GOCSPX-|whsec_|AGE-SECRET-KEY-1)([A-Za-z0-9_-]{10,4096})/g;
+  /(?<![A-Za-z0-9_-])(?:sk-|sk_live_|sk_test_|rk_live_|rk_test_|pplx-|gsk_|hsk-|retaindb_|gh[opusr]_|github_pat_|glpat-|xox[baprse]-|xapp-|bb_live_|tvly-|xai-|fw_|gloas-|dop_v1_|doo_v1_|shpat_|dckr_pat_|lin_api_|GOCSPX-|whsec_|AGE-SECRET-KEY-1)([A-Za-z0-9_-]{10,4096})/g;
 // Prefixes that identifiers may have too: the body must look random.
 const WEAK =
   /(?<![A-Za-z0-9_-])(?:sk_|hf_|r8_|fal_|mem0_|brv_|fc-|exa_|am_|npm_|pypi-|syt_|ntn_|key-|pat-)([A-Za-z0-9_-]{10,4096})/g;
 const FIXED =
   /(?<![A-Za-z0-9_-])(?:AIza[A-Za-z0-9_-]{30,64}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|gAAAA[A-Za-z0-9_=-]{20,4096}|SG\.[A-Za-z0-9_-]{10,64}(?:\.[A-Za-z0-9_-]{1,128})?|ya29\.[A-Za-z0-9_-]{20,1024}|hvs\.[A-Za-z0-9_-]{20,512})/g;
-const JWT = /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{4,16384}(?:\.[A-Za-z0-9_-]{0,8192})?/g;
-const TELEGRAM = /(?<![0-9A-Za-z])(?:bot)?(\d{8,10}:[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])/g;
+const JWT =
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,8192}={0,2}\.[A-Za-z0-9_-]{4,16384}={0,2}(?:\.[A-Za-z0-9_-]{0,8192}={0,2})?/g;
+const TELEGRAM = /(?<![0-9A-Za-z])(?:bot)?(\d{8,12}:[A-Za-z0-9_-]{30,50})(?![A-Za-z0-9_-])/g;
 const DISCORD = /(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}(?![A-Za-z0-9_-])/g;
 const WEBHOOK =
   /(?:hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/\d{6,24}\/)([A-Za-z0-9_/-]{16,256})/g;
 const USERINFO = /:\/\/[^\s/@:"'<>]{0,256}:([^\s/@"'<>]{1,512})@/g;
 const USER_TOKEN = /:\/\/([A-Za-z0-9_-]{16,512})@/g;
+const SECRET_QUERY =
+  /[?&](?:access_token|refresh_token|id_token|token|api_key|apikey|client_secret|password|passwd|secret|jwt)=([^\s&#"'<>`\\]{1,4096})/gi;
 const QUERY =
   /[?&](?:access_token|refresh_token|id_token|token|api_key|apikey|client_secret|password|passwd|auth|jwt|session|secret|key|code|signature|sig|x-amz-signature|x-amz-security-token|x-amz-credential)=([^\s&#"'<>`\\]{4,4096})/gi;
 const AUTH_HEADER =
@@ -79,11 +84,12 @@ const SHAPES: readonly Shape[] = [
   { pattern: WEAK, when: (match) => looksRandom(match[1] ?? "") },
   { pattern: FIXED },
   { pattern: JWT },
-  { pattern: TELEGRAM, group: 1 },
+  { pattern: TELEGRAM, group: 1, when: (match) => /[A-Za-z]/.test(match[1] ?? "") },
   { pattern: DISCORD, when: (match) => /\d/.test(match[0]) },
   { pattern: WEBHOOK, group: 1 },
   { pattern: USERINFO, group: 1, when: (match) => !PLACEHOLDER.test(match[1] ?? "") },
   { pattern: USER_TOKEN, group: 1, when: (match) => looksRandom(match[1] ?? "") },
+  { pattern: SECRET_QUERY, group: 1, when: (match) => !PLACEHOLDER.test(match[1] ?? "") },
   { pattern: QUERY, group: 1, when: (match) => !PLACEHOLDER.test(match[1] ?? "") },
   { pattern: AUTH_HEADER, group: 1, when: (match) => isHeaderSecret(match[1] ?? "") },
   {
@@ -113,7 +119,7 @@ function isSecretAssignment(match: RegExpExecArray): boolean {
 }
 
 const PII: readonly Shape[] = [
-  { pattern: /<@[!&]?(\d{15,21})>/g, group: 1 },
+  { pattern: /<@[!&]?(\d{15,21})>/g, group: 1, mask: "***" },
   { pattern: /(?<![\w+])\+[1-9]\d{7,14}(?!\w)/g },
 ];
 
@@ -144,6 +150,31 @@ function unfinishedPem(text: string, from: number): number {
   return from + (body.exec(text)?.[0].length ?? 0);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal escapes inside a key hide it
+const HIDDEN = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|\u001b\[[0-?]*[ -/]*[@-~]|\u001b/g;
+
+/** The spans of a text in which invisible characters are ignored: one inside a key would hide it. */
+export function visibleSpans(text: string, find: (plain: string) => Span[]): Span[] {
+  HIDDEN.lastIndex = 0;
+  if (!HIDDEN.test(text)) return find(text);
+  HIDDEN.lastIndex = 0;
+  const positions: number[] = [];
+  const parts: string[] = [];
+  let at = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    parts.push(text.slice(at, match.index));
+    for (; at < match.index; at++) positions.push(at);
+    at = match.index + match[0].length;
+  }
+  parts.push(text.slice(at));
+  for (; at < text.length; at++) positions.push(at);
+  return find(parts.join("")).map(({ start, end, mask }) => ({
+    start: positions[start] ?? 0,
+    end: (positions[end - 1] ?? text.length - 1) + 1,
+    mask,
+  }));
+}
+
 /** All secret-shaped spans, in no particular order; they may overlap. */
 export function shapeSpans(text: string, options: { code: boolean; pii: boolean }): Span[] {
   const spans = text.includes("-----BEGIN") ? pemSpans(text) : [];
@@ -165,6 +196,6 @@ function collect(text: string, shape: Shape, spans: Span[]): void {
       continue;
     }
     const start = match.index + (shape.group ? match[0].lastIndexOf(secret) : 0);
-    spans.push({ start, end: start + secret.length, mask: maskSecret(secret) });
+    spans.push({ start, end: start + secret.length, mask: shape.mask ?? maskSecret(secret) });
   }
 }

@@ -47,7 +47,8 @@ function jsonForms(value: string): string[] {
 /** Every encoding in which the value is searched. */
 export function encodings(value: string): Set<string> {
   const bytes = Buffer.from(value, "utf8");
-  const forms = [value, ...jsonForms(value), ...urlForms(value), ...base64Forms(bytes), ...hexForms(bytes)];
+  const reversed = [...value].reverse().join("");
+  const forms = [value, reversed, ...jsonForms(value), ...urlForms(value), ...base64Forms(bytes), ...hexForms(bytes)];
   return new Set(forms.filter((form) => form.length >= MIN_FORM));
 }
 

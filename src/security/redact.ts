@@ -1,7 +1,8 @@
 // The redactor: masks known secret values in their usual encodings, and everything that looks like a secret.
 import type { RedactOptions, Redactor } from "../core/redactor.ts";
 import { envSpans } from "./redact-env.ts";
-import { shapeSpans } from "./redact-shapes.ts";
+import { GapSet } from "./redact-gaps.ts";
+import { shapeSpans, visibleSpans } from "./redact-shapes.ts";
 import { type Span, ValueSet } from "./redact-values.ts";
 
 export interface RedactorOptions {
@@ -68,20 +69,32 @@ function mask(text: string, findSpans: (text: string) => Span[]): string {
 
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const values = new ValueSet();
-  for (const value of options.values ?? []) values.add(value);
+  const gaps = new GapSet();
+  const learn = (value: string) => {
+    values.add(value);
+    gaps.add(value);
+  };
+  for (const value of options.values ?? []) learn(value);
   const enabled = options.enabled ?? true;
 
-  const findSpans = (text: string, how: RedactOptions): Span[] =>
-    mergeSpans([
-      ...values.find(text),
-      ...shapeSpans(text, { code: (how.code ?? false) && !how.env, pii: options.pii ?? false }),
+  const findSpans = (text: string, how: RedactOptions): Span[] => {
+    const exact = values.find(text);
+    const covered = (span: Span) => exact.some(({ start, end }) => start <= span.start && end >= span.end);
+    const code = (how.code ?? false) && !how.env;
+    return mergeSpans([
+      ...exact,
+      ...visibleSpans(text, (plain) => [
+        ...gaps.find(plain),
+        ...shapeSpans(plain, { code, pii: options.pii ?? false }),
+      ]).filter((span) => span.mask !== "***" || !covered(span)),
       ...(how.env ? envSpans(text) : []),
     ]);
+  };
   return {
     redact: (text, how = {}) => (enabled ? mask(text, (part) => findSpans(part, how)) : text),
     stream: (how = {}) =>
       enabled ? new RedactedStream(values, (text) => findSpans(text, how)) : { push: (chunk) => chunk, end: () => "" },
-    learn: (value) => values.add(value),
+    learn,
   };
 }
 

@@ -11,6 +11,8 @@ const ALWAYS = new Set([
   "apikey",
   "credential",
   "credentials",
+  "creds",
+  "passcode",
   "bearer",
   "authorization",
   "privatekey",
@@ -37,6 +39,15 @@ const KEY_KINDS = new Set([
   "app",
   "admin",
   "role",
+  "openai",
+  "anthropic",
+  "openrouter",
+  "gemini",
+  "groq",
+  "mistral",
+  "deepseek",
+  "stripe",
+  "aws",
 ]);
 
 /** A last word that describes a secret without being one: `token_count`, `KEY_FILE`. */
@@ -107,6 +118,8 @@ export function isSecretName(name: string): boolean {
     if (word === "key" && (KEY_KINDS.has(words[index - 1] ?? "") || isSecretVariable(name, index, words))) return true;
     if (word === "auth" && index === words.length - 1 && name === name.toUpperCase()) return true;
     if (word === "pat" && name === name.toUpperCase()) return true;
+    // `MYSQL_PASS`, not the `PASS` of a test report.
+    if ((word === "pass" || word === "cred") && index > 0 && index === words.length - 1) return true;
   }
   return false;
 }
@@ -128,11 +141,26 @@ export function isSecretValue(value: string): boolean {
   return !/^(?:\.{0,2}\/|~\/|[A-Za-z]:\\)[^\s]*$/.test(value) || value.length > 200;
 }
 
+/** The passwords in addresses, such as `postgres://user:password@host`. */
+function addressPasswords(value: string): string[] {
+  return [...value.matchAll(/[a-z][\w+.-]*:\/\/[^\s/@:]*:([^\s/@]{4,})@/gi)].map((match) => match[1] ?? "");
+}
+
+/** The strings of inline JSON, for service accounts in a variable. */
+function jsonKeys(value: string): string[] {
+  if (!value.trimStart().startsWith("{") || !/private_key|client_secret|"password"/.test(value)) return [];
+  return [...value.matchAll(/"(?:private_key|client_secret|password|private_key_id)"\s*:\s*"([^"]{8,})"/g)].map(
+    (match) => match[1] ?? "",
+  );
+}
+
 /** The secret values of an environment. */
 export function collectSecretValues(env: { readonly [name: string]: string | undefined }): string[] {
   const values = new Set<string>();
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && isSecretName(name) && isSecretValue(value)) values.add(value);
+    if (value === undefined) continue;
+    if (isSecretName(name) && isSecretValue(value)) values.add(value);
+    for (const found of [...addressPasswords(value), ...jsonKeys(value)]) if (isSecretValue(found)) values.add(found);
   }
   return [...values];
 }
