@@ -1,7 +1,7 @@
 // Every form of terminal sequence is removed, and nothing else.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withoutTerminalSequences } from "./terminal-sequences.ts";
+import { splitOpenSequence, withoutTerminalSequences } from "./terminal-sequences.ts";
 
 describe("terminal sequences", () => {
   it.each([
@@ -33,6 +33,15 @@ describe("terminal sequences", () => {
     ["text with brackets", "x[0]m ]0; (B #8", "x[0]m ]0; (B #8"],
     ["other scripts", "żółć 日本 🙂", "żółć 日本 🙂"],
   ])("%s", (_name, text, expected) => expect(withoutTerminalSequences(text)).toBe(expected));
+
+  it("removes a sequence that is cut at any place", () => {
+    const text = "a\u001b[1;31mb\u001b]0;title\u001b\\c\u001b(Bd\u009b0me\u001bPq\u001b\\f";
+    for (let cut = 0; cut <= text.length; cut++) {
+      const first = splitOpenSequence(text.slice(0, cut));
+      const second = splitOpenSequence(first.open + text.slice(cut));
+      expect(withoutTerminalSequences(first.whole) + withoutTerminalSequences(second.whole)).toBe("abcdef");
+    }
+  });
 
   it("leaves no control character in any text, and is stable", () => {
     const unit = fc.constantFrom(

@@ -23,3 +23,16 @@ const SEQUENCES = new RegExp(
 export function withoutTerminalSequences(text: string): string {
   return text.replaceAll(SEQUENCES, "");
 }
+
+const OPEN_TAIL = new RegExp(
+  [
+    String.raw`(?:\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\u009c]{0,4096}\u001b?|[ -/]*)?`,
+    String.raw`|\u009b[0-?]*[ -/]*|[\u009d\u0090\u0098\u009e\u009f][^\u0007\u001b\u009c]{0,4096}\u001b?)$`,
+  ].join(""),
+);
+
+/** The start of a sequence at the end of a chunk, whose rest may follow in the next one. */
+export function splitOpenSequence(text: string): { readonly whole: string; readonly open: string } {
+  const at = OPEN_TAIL.exec(text)?.index ?? text.length;
+  return { whole: text.slice(0, at), open: text.slice(at) };
+}

@@ -8,12 +8,14 @@ import { hostAllowed } from "../http/guards.ts";
 import type { AnswerTargets } from "./answer-targets.ts";
 import { NO_AUTH, type Route, readRoute, routeProblem, routeTarget } from "./route.ts";
 import type { WebhookSettings } from "./settings.ts";
-import { isSigned } from "./signature.ts";
+import { isSigned, signedContent } from "./signature.ts";
 import type { SubscriptionFile } from "./subscriptions.ts";
 import { render, renderAll } from "./template.ts";
 
 const SEEN_MS = 3_600_000;
 const MAX_SEEN = 10_000;
+/** How long signed content is remembered. */
+const REPLAY_MS = 30 * 86_400_000;
 
 export interface EndpointParts {
   readonly context: PlatformContext;
@@ -24,9 +26,13 @@ export interface EndpointParts {
   onProof(): void;
 }
 
+type Outcome = "stored" | "replay" | "failed";
+
 interface Delivery {
   readonly route: Route;
   readonly id: string;
+  /** Under this key a replay of the same signed content is recognised; undefined where repetitions are allowed. */
+  readonly replay: string | undefined;
   readonly payload: unknown;
   readonly text: string;
   readonly extra: { readonly [key: string]: string };
@@ -97,7 +103,7 @@ class RateWindows {
 export class Endpoint {
   readonly #parts: EndpointParts;
   readonly #rates = new RateWindows();
-  readonly #seen = new Map<string, { readonly at: number; readonly stored: Promise<boolean> }>();
+  readonly #seen = new Map<string, { readonly at: number; readonly stored: Promise<Outcome> }>();
 
   constructor(parts: EndpointParts) {
     this.#parts = parts;
@@ -148,12 +154,15 @@ export class Endpoint {
       return answer(200, { status: "ignored", event: events[0] ?? null });
     const text = render(route.prompt, payload);
     const extra = renderAll(route.deliverExtra, payload);
-    return this.#accept({ route, id: deliveryId(request, payload, now), payload, text, extra });
+    const id = deliveryId(request, payload, now);
+    const isReplayable = route.secret !== NO_AUTH && !route.repeats;
+    const replay = isReplayable ? `replay:${route.name}:${signedContent(header, body)}` : undefined;
+    return this.#accept({ route, id, replay, payload, text, extra });
   }
 
   async #accept(delivery: Delivery): Promise<Response> {
     const { route, id } = delivery;
-    const key = `${route.name}:${id}`;
+    const key = delivery.replay ?? `${route.name}:${id}`;
     const now = this.#parts.context.now();
     for (const [old, { at }] of this.#seen) {
       if (now - at < SEEN_MS && this.#seen.size < MAX_SEEN) break;
@@ -163,23 +172,31 @@ export class Endpoint {
     const stored = before?.stored ?? this.#store(delivery, key, now);
     if (!before) this.#seen.set(key, { at: now, stored });
     // A duplicate that arrives while the first is being stored gets the same answer.
-    if (!(await stored))
+    const outcome = await stored;
+    if (outcome === "failed")
       return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be stored; try again" });
-    if (before) return answer(200, { status: "duplicate", delivery_id: id });
+    if (before || outcome === "replay") return answer(200, { status: "duplicate", delivery_id: id });
     const status = route.deliverOnly ? "delivered" : "accepted";
     return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
   }
 
-  async #store(delivery: Delivery, key: string, now: number): Promise<boolean> {
+  /** True when the same content was accepted before, also before a restart. */
+  async #isReplay({ replay }: Delivery): Promise<boolean> {
+    return replay !== undefined && (await this.#parts.context.memory.get(replay)) !== null;
+  }
+
+  async #store(delivery: Delivery, key: string, now: number): Promise<Outcome> {
     try {
+      if (await this.#isReplay(delivery)) return "replay";
       if (delivery.route.deliverOnly) await this.#passOn(delivery);
       else await this.#toAgent(delivery, now);
-      return true;
+      if (delivery.replay) await this.#parts.context.memory.set(delivery.replay, String(now), now + REPLAY_MS);
+      return "stored";
     } catch (error) {
       // Not stored: the sender must retry, and the retry must not count as a duplicate.
       this.#seen.delete(key);
       this.#parts.context.log("error", `webhook ${key}: ${errorMessage(error)}`);
-      return false;
+      return "failed";
     }
   }
 

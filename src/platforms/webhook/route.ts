@@ -18,6 +18,8 @@ export interface Route {
   readonly deliverExtra: { readonly [key: string]: string };
   /** Delivers the rendered text itself; no agent runs. */
   readonly deliverOnly: boolean;
+  /** The sender repeats the same body on purpose: equal deliveries are not replays. */
+  readonly repeats: boolean;
 }
 
 type Raw = { readonly [key: string]: unknown };
@@ -49,6 +51,7 @@ export function readRoute(name: string, raw: Raw, globalSecret: string): Route {
     deliver: text(raw.deliver) || "log",
     deliverExtra: Object.fromEntries(entries.map(([key, value]) => [key, text(value)])),
     deliverOnly: raw.deliver_only === true,
+    repeats: raw.repeats === true,
   };
 }
 

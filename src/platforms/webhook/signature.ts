@@ -1,5 +1,5 @@
 // Signatures of common senders: GitHub, GitLab, Stripe, and a plain HMAC for others.
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { sameSecret } from "../http/guards.ts";
 
 const TOLERANCE_S = 300;
@@ -33,6 +33,16 @@ export function isSigned(header: Header, secret: string, body: Uint8Array, nowMs
   if (plain === undefined) return false;
   if (plain.startsWith("t=")) return timestamped(plain, secret, body, nowMs);
   return sameSecret(plain.toLowerCase().replace(/^sha256=/, ""), hmac(secret, body));
+}
+
+/**
+ * Identifies what was signed: the time and the body, or the body alone. Ids in headers are not signed, so a captured
+ * delivery can be sent again under another id.
+ */
+export function signedContent(header: Header, body: Uint8Array): string {
+  const stamped = header("stripe-signature") ?? header("x-webhook-signature") ?? "";
+  const time = /(?:^|,)\s*t=(\d{1,12})/.exec(stamped)?.[1] ?? "";
+  return createHash("sha256").update(`${time}.`).update(body).digest("hex");
 }
 
 /** The value of `X-Webhook-Signature`. */

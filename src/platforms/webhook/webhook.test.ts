@@ -13,6 +13,7 @@ import { webhookPlatform } from "./webhook.ts";
 
 const SECRET = "s3cret-of-the-route";
 let dir: string;
+let memory: Map<string, string>;
 let context: TestPlatformContext;
 let connection: PlatformConnection;
 
@@ -29,11 +30,12 @@ const routes = {
 };
 
 async function connect(section: { [key: string]: unknown } = { routes }): Promise<void> {
-  context = platformContext(webhookPlatform, { homePath: dir, env: { WEBHOOK_PORT: "0" }, section });
+  context = platformContext(webhookPlatform, { homePath: dir, env: { WEBHOOK_PORT: "0" }, section, memory });
   connection = await webhookPlatform.connect(context);
 }
 
 beforeEach(async () => {
+  memory = new Map();
   dir = tempDir("hermes-webhook-");
   await connect();
 });
@@ -81,15 +83,17 @@ it("accepts every valid kind of signature and no invalid one", async () => {
   const time = Math.floor(Date.now() / 1000);
   const old = time - 3600;
   const right = [
-    { "x-hub-signature-256": `sha256=${hmac(body)}` },
-    { "x-gitlab-token": SECRET },
-    { "x-webhook-signature": hmac(body) },
-    { "x-webhook-signature": `sha256=${hmac(body)}` },
-    { "stripe-signature": `t=${time},v1=${hmac(`${time}.${body}`)}` },
-    { "x-webhook-signature": `t=${time},v1=${hmac(`${time}.${body}`)}` },
+    (text: string) => ({ "x-hub-signature-256": `sha256=${hmac(text)}` }),
+    () => ({ "x-gitlab-token": SECRET }),
+    (text: string) => ({ "x-webhook-signature": hmac(text) }),
+    (text: string) => ({ "x-webhook-signature": `sha256=${hmac(text)}` }),
+    (text: string) => ({ "stripe-signature": `t=${time},v1=${hmac(`${time}.${text}`)}` }),
+    (text: string) => ({ "x-webhook-signature": `t=${time},v1=${hmac(`${time}.${text}`)}` }),
   ];
-  for (const [index, headers] of right.entries())
-    expect((await post("raw", body, { ...headers, "x-request-id": `r${index}` })).status).toBe(202);
+  for (const [index, headers] of right.entries()) {
+    const text = JSON.stringify({ type: "push", index });
+    expect((await post("raw", text, { ...headers(text), "x-request-id": `r${index}` })).status).toBe(202);
+  }
   const wrong = [
     {},
     { "x-hub-signature-256": `sha256=${hmac(body, "other")}` },
@@ -103,6 +107,27 @@ it("accepts every valid kind of signature and no invalid one", async () => {
   for (const headers of wrong)
     expect((await post("raw", body, headers as { [name: string]: string })).status).toBe(401);
   expect(context.events).toHaveLength(right.length);
+});
+
+it("recognises a captured delivery under another id, also after a restart; routes may allow repetitions", async () => {
+  const body = JSON.stringify({ type: "push", door: "open" });
+  const time = Math.floor(Date.now() / 1000);
+  const stripe = `t=${time},v1=${hmac(`${time}.${body}`)}`;
+  const send = (headers: { [name: string]: string }) => post("raw", body, headers);
+  const signed = { "x-hub-signature-256": `sha256=${hmac(body)}` };
+  expect((await send({ ...signed, "x-github-delivery": "a" })).status).toBe(202);
+  expect(await send({ ...signed, "x-github-delivery": "b" })).toMatchObject({
+    status: 200,
+    body: { status: "duplicate" },
+  });
+  expect(await send(signed)).toMatchObject({ body: { status: "duplicate" } });
+  expect((await send({ "stripe-signature": stripe })).status).toBe(202);
+  expect(await send({ "stripe-signature": stripe })).toMatchObject({ body: { status: "duplicate" } });
+  await connection.close();
+  await connect({ routes: { ...routes, bell: { ...routes.raw, repeats: true } } });
+  expect(await send({ ...signed, "x-github-delivery": "c" })).toMatchObject({ body: { status: "duplicate" } });
+  const bell = { "x-webhook-signature": hmac(body) };
+  expect([(await post("bell", body, bell)).status, (await post("bell", body, bell)).status]).toEqual([202, 202]);
 });
 
 it("parses JSON with any content type, and forms", async () => {
@@ -172,8 +197,9 @@ it("asks the sender to retry when the event could not be stored, and accepts the
   expect((await post("raw", body, headers)).status).toBe(202);
   expect(context.events).toHaveLength(1);
   context.failNext(1);
-  const twice = { ...headers, "x-request-id": "at-once" };
-  const both = await Promise.all([post("raw", body, twice), post("raw", body, twice)]);
+  const other = JSON.stringify({ type: "y" });
+  const twice = { "x-webhook-signature": hmac(other), "x-request-id": "at-once" };
+  const both = await Promise.all([post("raw", other, twice), post("raw", other, twice)]);
   expect(both.map(({ status }) => status)).not.toContain(200);
 });
 

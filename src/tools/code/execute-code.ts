@@ -20,7 +20,7 @@ import {
   toolError,
 } from "../../core/tool/tool.ts";
 import { Deadline } from "../../lib/async/deadline.ts";
-import { stripAnsi } from "../terminal/ansi.ts";
+import { ansiStripper } from "../terminal/ansi.ts";
 import { OutputCapture } from "../terminal/output-capture.ts";
 import { containScript, type ScriptPlace } from "./contain-script.ts";
 import { firstWorking, pythonCandidates } from "./interpreter.ts";
@@ -131,11 +131,12 @@ function buildEnvironment(
 
 function openCapture(parts: CodeParts, context: ToolContext, kind: "stdout" | "stderr") {
   const cleaner = parts.redactor.stream();
+  const strip = ansiStripper();
   const name = `${context.callId.replaceAll(/[^\w-]/g, "_")}-${randomBytes(3).toString("hex")}-${kind}.txt`;
   const capture = new OutputCapture({
     limit: kind === "stdout" ? STDOUT_CHARS : STDERR_CHARS,
     spillPath: join(parts.settings.spillDir, name),
-    transform: (text) => cleaner.push(stripAnsi(text)),
+    transform: (text) => cleaner.push(strip(text)),
   });
   const finish = async () => {
     const { text, spill } = await capture.finish();

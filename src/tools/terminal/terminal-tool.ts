@@ -16,7 +16,7 @@ import {
   type ToolResult,
   toolError,
 } from "../../core/tool/tool.ts";
-import { stripAnsi } from "./ansi.ts";
+import { ansiStripper, stripAnsi } from "./ansi.ts";
 import { askForPermission } from "./ask-for-permission.ts";
 import type { Backend } from "./backend.ts";
 import { exitMeaning } from "./exit-meaning.ts";
@@ -162,10 +162,11 @@ async function foreground(
 ): Promise<ToolResult> {
   if (!backend.remote) await parts.beforeCommand?.(checkpointed(args, backend), context);
   const cleaner = parts.redactor.stream();
+  const strip = ansiStripper();
   const capture = new OutputCapture({
     limit: parts.settings.maxOutputChars,
     spillPath: join(parts.settings.spillDir, `${context.callId.replaceAll(/[^\w-]/g, "_")}.txt`),
-    transform: (text) => cleaner.push(stripAnsi(text)),
+    transform: (text) => cleaner.push(strip(text)),
   });
   // In the container sudo cannot gain rights, so a password is of no use there.
   const sudo = backend.container && !args.outside ? null : await parts.sudo?.(args.command, context);
