@@ -46,9 +46,31 @@ test("a dangerous skill shows the reason and exits with 1, and its text cannot c
   expect(run.stderr).toMatch(
     /dangerous SKILL.md:\d+ runs a download without verification \(supply_chain\/download_to_interpreter\)/,
   );
-  expect(run.stderr).toContain("not even with --force");
+  const hash = /--accept ([0-9a-f]{12})/.exec(run.stderr)?.[1] ?? "";
   expect(`${run.stdout}${run.stderr}`).not.toContain("\u001b");
   expect(existsSync(join(fixture.skills, "bad"))).toBe(false);
+  const address = `${fixture.hub.url}/bad/SKILL.md`;
+  expect((await hermes("install", address, "-y", "--accept", "0".repeat(12))).code).toBe(1);
+  expect((await hermes("install", address, "-y", "--accept", hash)).code).toBe(0);
+  expect(existsSync(join(fixture.skills, "bad"))).toBe(true);
+}, 30_000);
+
+test("a folder, a file URL and a SKILL.md with small mistakes can be installed from this machine", async () => {
+  const own = join(fixture.root, "mine", "long-notes");
+  mkdirSync(own, { recursive: true });
+  writeFileSync(
+    join(own, "SKILL.md"),
+    `---\nname: long-notes\ndescription: ${"Keeps notes. ".repeat(100)}\n---\n\nWrite.\n`,
+  );
+  const folder = await hermes("install", own, "-y");
+  expect([folder.code, folder.stderr]).toEqual([0, expect.stringMatching(/hint +SKILL\.md line 3: `description` has/)]);
+  expect(existsSync(join(fixture.skills, "long-notes", "SKILL.md"))).toBe(true);
+  const plain = join(fixture.root, "plain.md");
+  writeFileSync(plain, "# Plain\n\nNo front matter at all.\n");
+  expect((await hermes("install", `file://${plain}`, "-y")).code).toBe(0);
+  expect(existsSync(join(fixture.skills, "plain", "SKILL.md"))).toBe(true);
+  const missing = await hermes("install", join(fixture.root, "nothing"), "-y");
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("there is no skill at")]);
 }, 30_000);
 
 test("settings of skills, and disabling them", async () => {

@@ -34,6 +34,8 @@ export interface InstallPlan {
   readonly bytes: number;
   readonly sha256: string;
   readonly needs: readonly string[];
+  /** Mistakes in SKILL.md that do not prevent its use. */
+  readonly hints: readonly string[];
   /** A copy to read; deleted after the decision. */
   readonly folder: string;
   /** Differences from the installed version; every file is `added` when none is installed. */
@@ -49,8 +51,11 @@ export interface InstallOptions {
   readonly force?: boolean | undefined;
 }
 
-/** The user's answer to a plan; `overwrite` also discards their edits of the installed version. */
-export type InstallConsent = (plan: InstallPlan) => Promise<"no" | "yes" | "overwrite">;
+/**
+ * The user's answer to a plan; `overwrite` also discards their edits of the installed version. `accept`: the user has read
+ * the findings of a blocked skill and wants it anyway.
+ */
+export type InstallConsent = (plan: InstallPlan) => Promise<"no" | "yes" | "overwrite" | "accept">;
 
 export interface InstalledSkill {
   readonly name: string;

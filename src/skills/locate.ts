@@ -1,7 +1,8 @@
 // Finds one skill by path, by folder name, or by the name in its front matter.
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import type { SkillEntry } from "../core/skill.ts";
+import { isPathInside } from "../lib/path-inside.ts";
 import type { Catalog } from "./catalog.ts";
 
 export type Located =
@@ -16,6 +17,10 @@ function isFile(path: string): boolean {
 }
 
 function byPath(root: string, name: string): string[] {
+  if (isAbsolute(name)) {
+    const file = name.endsWith(".md") ? name : join(name, "SKILL.md");
+    return isPathInside(file, root) && isFile(file) ? [file] : [];
+  }
   const parts = name.split("/");
   if (!parts.every((part) => SAFE_PART.test(part) && part !== "..")) return [];
   const nested = join(root, ...parts, "SKILL.md");

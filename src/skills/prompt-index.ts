@@ -3,6 +3,7 @@
 import { estimateTextTokens } from "../core/model/tokens.ts";
 import type { SkillView } from "../core/skill.ts";
 import { skillShows } from "../core/skill.ts";
+import { truncate } from "../lib/text/truncate.ts";
 import { compare } from "./catalog.ts";
 import type { IndexedSkill, Snapshot } from "./snapshot.ts";
 
@@ -14,10 +15,28 @@ Skills are tested ways to do a task. When one fits what is asked, load it with s
 const TAIL = "</available_skills>";
 const SEARCH = "The list is shortened: find the rest with skills_list, by category or query.";
 
+/** The category of skills that lie directly in a skills folder. */
+const FLAT = "general";
+/** Lengths of descriptions that are tried before they are left out. */
+const DESCRIPTION_LENGTHS = [60, 40, 25];
+
 interface Group {
   readonly category: string;
   readonly description: string;
   readonly skills: readonly IndexedSkill[];
+}
+
+/** In a flat layout each skill is the only one of its category: these are listed together. */
+function joinSingles(groups: Map<string, Map<string, IndexedSkill>>, snapshot: Snapshot): void {
+  for (const [category, skills] of [...groups]) {
+    const [only] = skills.values();
+    const ownFolder = only !== undefined && skills.size === 1 && only.skill_name === category;
+    if (!ownFolder || category === FLAT || snapshot.categories[category]) continue;
+    groups.delete(category);
+    const flat = groups.get(FLAT) ?? new Map<string, IndexedSkill>();
+    if (!flat.has(only.frontmatter_name)) flat.set(only.frontmatter_name, only);
+    groups.set(FLAT, flat);
+  }
 }
 
 function groupByCategory(snapshot: Snapshot, view: SkillView): Group[] {
@@ -28,6 +47,7 @@ function groupByCategory(snapshot: Snapshot, view: SkillView): Group[] {
     if (!group.has(skill.frontmatter_name)) group.set(skill.frontmatter_name, skill);
     groups.set(skill.category, group);
   }
+  joinSingles(groups, snapshot);
   return [...groups]
     .sort(([a], [b]) => compare(a, b))
     .map(([category, skills]) => ({
@@ -37,10 +57,13 @@ function groupByCategory(snapshot: Snapshot, view: SkillView): Group[] {
     }));
 }
 
-function fullIndex(groups: readonly Group[]): string {
+function fullIndex(groups: readonly Group[], length: number): string {
   const lines = groups.flatMap(({ category, description, skills }) => [
     `  ${category}:${description ? ` ${description}` : ""}`,
-    ...skills.map((skill) => `    - ${skill.frontmatter_name}${skill.description ? `: ${skill.description}` : ""}`),
+    ...skills.map(
+      (skill) =>
+        `    - ${skill.frontmatter_name}${skill.description ? `: ${truncate(skill.description, length)}` : ""}`,
+    ),
   ]);
   return [HEAD, ...lines, TAIL].join("\n");
 }
@@ -69,8 +92,10 @@ function categoriesOnly(groups: readonly Group[]): string {
 export function promptIndex(snapshot: Snapshot, view: SkillView): string {
   const groups = groupByCategory(snapshot, view);
   if (groups.length === 0) return "";
-  const whole = fullIndex(groups);
-  if (estimateTextTokens(whole) <= MAX_INDEX_TOKENS) return whole;
+  for (const length of DESCRIPTION_LENGTHS) {
+    const whole = fullIndex(groups, length);
+    if (estimateTextTokens(whole) <= MAX_INDEX_TOKENS) return whole;
+  }
   const largest = Math.max(...groups.map((group) => group.skills.length));
   for (let perGroup = largest; perGroup >= 1; perGroup = Math.floor(perGroup * 0.8)) {
     const text = namesOnly(groups, perGroup);

@@ -1,6 +1,6 @@
 // The result of skill_view: a skill with its metadata and file list, or one of its files.
 import { readFile } from "node:fs/promises";
-import { dirname, extname, relative } from "node:path";
+import { basename, dirname, extname, relative } from "node:path";
 import type { JsonObject } from "../core/message.ts";
 import type { SkillRequest } from "../core/skill.ts";
 import { isPathInside } from "../lib/path-inside.ts";
@@ -127,6 +127,11 @@ async function viewPluginSkill(library: Library, name: string, request: SkillReq
   }
 }
 
+/** A name that finds exactly this skill: its folder, or its file for a skill of one file. */
+function spelling(file: string): string {
+  return basename(file) === "SKILL.md" ? dirname(file) : file;
+}
+
 /** Finds the skill with this name; a failure lists similar names. */
 export async function resolveSkill(
   library: Library,
@@ -135,8 +140,8 @@ export async function resolveSkill(
 ): Promise<{ readonly file: string; readonly dir: string } | Answer> {
   const located = await locate(library.catalog, name.replace(":", "/"));
   if (located.kind === "ambiguous")
-    return failure(`several skills are called "${name}"; specify one by its path below the skills folder`, {
-      matches: [...located.matches],
+    return failure(`several skills are called "${name}"; use one of these paths as the name`, {
+      matches: located.matches.map((file) => spelling(file)),
     });
   if (located.kind === "none") {
     const hint = located.names.length > 0 ? "Use skills_list to see them all." : "No skills are installed.";

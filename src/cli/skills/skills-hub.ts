@@ -19,12 +19,29 @@ function printJson(context: CliContext, value: unknown): void {
   context.terminal.out(JSON.stringify(value, null, 2));
 }
 
+/** Length of the beginning of a hash that identifies what was read. */
+const ACCEPT_LENGTH = 12;
+
+/**
+ * A blocked skill is installed only by a user who has read the findings: typing its name on a terminal, or naming the
+ * beginning of the hash of exactly this content.
+ */
+async function acceptsFindings({ terminal, values }: CliContext, plan: InstallPlan): Promise<boolean> {
+  const accepted = typeof values.accept === "string" ? values.accept : "";
+  if (accepted !== "")
+    return accepted.length >= ACCEPT_LENGTH && plan.sha256.replace(/^sha256:/, "").startsWith(accepted);
+  if (!terminal.interactive || plan.overridable) return false;
+  terminal.err(terminal.style("dim", `To read the files first, in another window:\n  ${plan.folder}`));
+  const typed = await terminal.ask(`To install ${plan.name} despite the lines above, type its name: `);
+  return (typed ?? "").trim() === plan.name;
+}
+
 /** Shows the plan and asks; without a terminal, `--yes` is required. */
 function askConsent(context: CliContext, verb: string): InstallConsent {
   const { terminal, values } = context;
   return async (plan) => {
     showPlan(terminal, plan, { diff: Boolean(values.diff) });
-    if (plan.action !== "allow") return "no";
+    if (plan.action !== "allow") return (await acceptsFindings(context, plan)) ? "accept" : "no";
     const agreed = values.overwrite ? "overwrite" : "yes";
     if (values.yes) return agreed;
     if (!terminal.interactive)

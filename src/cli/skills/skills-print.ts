@@ -99,6 +99,7 @@ export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?
     `  from     ${plain(plan.identifier)} (${[...new Set([plan.source, plan.trust])].join(", ")})`,
     `  files    ${files}${more} (${formatBytes(plan.bytes)})`,
     ...(plan.needs.length > 0 ? [`  needs    ${plain(plan.needs.join(", "))}`] : []),
+    ...plan.hints.map((hint) => wrapped(terminal, `  hint     ${plain(hint)}`, "           ")),
     `  verdict  ${verdictText(terminal, plan.verdict)}`,
     ...findingLines(terminal, plan.findings),
     ...(plan.changes.length > 0 ? ["Changes to the one that is installed:", ...changeLines(plan.changes)] : []),

@@ -13,6 +13,7 @@ const PLATFORM: Options = {
 };
 const FORCE: Options = {
   force: { type: "boolean", short: "f", help: "Override blocks, except for a dangerous verdict" },
+  accept: { type: "string", value: "HASH", help: "Install despite the findings of exactly this content" },
 };
 const SOURCE: Options = {
   source: { type: "string", value: "SOURCE", help: "official, github, skills-sh, or the address of a site" },

@@ -23,6 +23,7 @@ function fromBlob(blob: string): string | undefined {
 
 /** The readable text of base64 and hexadecimal blobs in a line, also when encoded twice. */
 export function decodedIn(text: string, depth = 0): string[] {
+  if (!/[A-Za-z0-9+/_-]{20}/.test(text)) return [];
   const found: string[] = [];
   const add = (plain: string | undefined): void => {
     if (plain === undefined) return;
@@ -41,6 +42,7 @@ function shown(code: number, raw: string): string {
 
 /** Decodes escapes, percent encoding, entities and character codes. Single occurrences are common and are not decoded. */
 export function unescaped(text: string): string {
+  if (!/[\\%&]|chr\(|\[char\]|fromCharCode/i.test(text)) return text;
   let plain = text;
   if (/(?:\\x[0-9a-f]{2}){3}/i.test(plain))
     plain = plain.replaceAll(/\\x([0-9a-f]{2})/gi, (raw, code: string) => shown(Number.parseInt(code, 16), raw));

@@ -26,6 +26,8 @@ export interface Finding {
   readonly line: number;
   readonly match: string;
   readonly description: string;
+  /** A critical rule matched, but nothing confirms it. */
+  readonly unconfirmed?: boolean | undefined;
 }
 
 export type GuardVerdict = "safe" | "caution" | "dangerous";

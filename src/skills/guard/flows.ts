@@ -14,7 +14,15 @@ import {
   WRITES,
 } from "./capabilities.ts";
 import type { Category, Finding, Severity } from "./finding.ts";
+import { matches, registerRules } from "./literal-gate.ts";
 import type { CodeLine, Program } from "./units.ts";
+
+registerRules([
+  ...[...PRIVATE, ...SENDS, ...FETCHES, ...EVALUATES, ...DECODES, ...REQUEST_INPUT].map(({ match }) => match),
+  AUTOSTART_PATH,
+  COMMAND_SHADOWING,
+  WALKS_HOME,
+]);
 
 interface Rule {
   readonly id: string;
@@ -26,9 +34,12 @@ interface Rule {
 export type Hit = Rule & CodeLine;
 
 function first(program: Program, capabilities: readonly Capability[]): CodeLine | undefined {
-  return program.lines.find(({ text }) =>
-    capabilities.some(({ match, unless }) => match.test(text) && !unless?.test(text)),
-  );
+  return program.lines.find(({ text }) => can(capabilities, text));
+}
+
+/** True when the line has one of the capabilities. */
+function can(capabilities: readonly Capability[], text: string): boolean {
+  return capabilities.some(({ match, unless }) => matches(match, text) && !unless?.test(text));
 }
 
 const rule = (id: string, category: Category, severity: Severity, description: string): Rule => ({
@@ -120,7 +131,7 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 
 /** The file that a line downloads to. */
 function downloadedTo(text: string): string | undefined {
-  if (!FETCHES.some(({ match }) => match.test(text))) return undefined;
+  if (!FETCHES.some(({ match }) => matches(match, text))) return undefined;
   const named =
     /\s(?:-o|--output(?:-document)?|-O|-OutFile|--out)[= ]\s*["']?([^\s"';&|]+)/i.exec(text)?.[1] ??
     /\b(?:urlretrieve|DownloadFile)\(\s*[^,\n]+,\s*["']?([^"')\s]+)/i.exec(text)?.[1] ??
@@ -183,13 +194,14 @@ function persists(program: Program): Hit[] {
   const hits: Hit[] = [];
   const online = [...SENDS, ...FETCHES];
   for (const [index, line] of program.lines.entries()) {
+    if (!matches(COMMAND_SHADOWING, line.text) && !matches(AUTOSTART_PATH, line.text)) continue;
     if (!WRITES.test(line.text)) continue;
-    if (COMMAND_SHADOWING.test(line.text)) hits.push({ ...SHADOWS, ...line });
-    if (!AUTOSTART_PATH.test(line.text)) continue;
+    if (matches(COMMAND_SHADOWING, line.text)) hits.push({ ...SHADOWS, ...line });
+    if (!matches(AUTOSTART_PATH, line.text)) continue;
     const written = writtenText(program, index);
     const body = written.split("\n");
-    const calls = body.some((text) => online.some(({ match }) => match.test(text)));
-    const harmful = body.some((text) => [...SENDS, ...EVALUATES].some(({ match }) => match.test(text)));
+    const calls = body.some((text) => online.some(({ match }) => matches(match, text)));
+    const harmful = body.some((text) => [...SENDS, ...EVALUATES].some(({ match }) => matches(match, text)));
     const fetched = program.lines.some((other) => {
       const path = downloadedTo(other.text);
       return path !== undefined && path.length > 3 && written.includes(path);
@@ -239,11 +251,14 @@ function sendsPrivateData(program: Program): Hit[] {
     : [];
 }
 
+const EVALUATES_ALIAS = { match: /(?:^|[=,:([]\s*)(?:exec|eval|Function)\s*(?:[;,)\]}]|$)/m };
+
 /** In JavaScript `exec` starts a program by name; in other languages it runs code. */
 function evaluates(program: Program): CodeLine | undefined {
   const commands = /child_process/.test(program.raw);
-  const alias = { match: /(?:^|[=,:([]\s*)(?:exec|eval|Function)\s*(?:[;,)\]}]|$)/m };
-  const found = program.lines.filter(({ text }) => [...EVALUATES, alias].some(({ match }) => match.test(text)));
+  const found = program.lines.filter(({ text }) =>
+    [...EVALUATES, EVALUATES_ALIAS].some(({ match }) => matches(match, text)),
+  );
   return found.find(
     ({ text }) => !commands || EVALUATES.some(({ match }) => match.test(text.replaceAll(/\bexec\s*\(/g, "start("))),
   );
@@ -253,7 +268,7 @@ const REMOVES =
   /\bos\.(?:remove|unlink)\(|\.unlink\(|\brmtree\(|\brm\s+-|\b(?:rm|unlink)(?:Sync)?\(|\bRemove-Item\b|File\.delete|FileUtils\.rm|\bshred\b|os\.Remove(?:All)?\(|\bunlink\b|\.encrypt\(|createCipheriv|AES\.new|\bopenssl\s+enc\b|\.truncate\(/i;
 
 function destroysFiles(program: Program): Hit[] {
-  const walks = program.lines.find(({ text }) => WALKS_HOME.test(text));
+  const walks = program.lines.find(({ text }) => matches(WALKS_HOME, text));
   return walks && !program.inText && first(program, [{ match: REMOVES }]) ? [{ ...DESTROYS_FILES, ...walks }] : [];
 }
 

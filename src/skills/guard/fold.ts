@@ -39,6 +39,7 @@ const either = (groups: readonly (string | undefined)[]): string => groups.find(
 
 /** One round of folding; returns the same text when nothing changes. */
 function joinWords(line: string): string {
+  if (!/["']/.test(line)) return line;
   let text = line;
   for (const pattern of REVERSED)
     text = text.replaceAll(pattern, (...found: (string | undefined)[]) => quoted(backwards(either(found.slice(1, 7)))));
@@ -89,20 +90,32 @@ function remember(line: string, variables: Variables): void {
   }
 }
 
+/** `{name}` in a text that a quote opened before it. */
+function fillTemplates(line: string, variables: Variables): string {
+  const quote = line.search(/["'`]/);
+  if (quote < 0 || !line.includes("{", quote)) return line;
+  return line.replaceAll(/\{([A-Za-z_]\w*)\}/g, (raw, name: string, at: number) =>
+    at > quote ? (variables.get(name) ?? raw) : raw,
+  );
+}
+
 function filled(line: string, variables: Variables): string {
   if (variables.size === 0) return line;
-  return line
-    .replaceAll(
-      /\$\{([A-Za-z_]\w*)\}|#\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)(?!\s*=[^=])|(?<=["'`][^"'`\n]*)\{([A-Za-z_]\w*)\}/g,
-      (raw, ...names: (string | undefined)[]) => {
-        const value = variables.get(either(names.slice(0, 4)));
-        return value ?? raw;
-      },
-    )
-    .replaceAll(/(?<=[(,+=/[&.]\s*|\bjoin\s)([A-Za-z_]\w*)(?=\s*(?:[),+;\]/]|\.\s|$))/g, (raw, name: string) => {
+  let text = line;
+  if (/[$#]/.test(text))
+    text = text.replaceAll(
+      /\$\{([A-Za-z_]\w*)\}|#\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)(?!\s*=[^=])/g,
+      (raw, ...names: (string | undefined)[]) => variables.get(either(names.slice(0, 3))) ?? raw,
+    );
+  text = fillTemplates(text, variables);
+  if (!/[(,+=/[&.]|\bjoin\s/.test(text)) return text;
+  return text.replaceAll(
+    /(?<=[(,+=/[&.]\s*|\bjoin\s)([A-Za-z_]\w*)(?=\s*(?:[),+;\]/]|\.\s|$))/g,
+    (raw, name: string) => {
       const value = variables.get(name);
       return value === undefined ? raw : quoted(value);
-    });
+    },
+  );
 }
 
 /** Names that are often obfuscated with wildcards. */

@@ -1,9 +1,13 @@
 // Patterns for commands and code that destroys, hides, persists, escalates privileges or contacts other hosts.
 import type { Pattern } from "./finding.ts";
+import { isVendorInstaller } from "./known-installers.ts";
 
 /** Hosts whose purpose is to receive data. */
 const DROP_HOSTS =
   "webhook\\.site|requestbin|pipedream\\.net|beeceptor|hookbin|ngrok(?:-free)?\\.(?:io|app|dev)|interact\\.sh|oast\\.(?:fun|live|pro|me|site)|burpcollaborator|canarytokens|dnslog|transfer\\.sh|file\\.io|0x0\\.st|termbin\\.com|paste\\.rs|ix\\.io|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot(?![$<{])";
+
+const DOWNLOAD_TO_INTERPRETER =
+  /\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch)\b[^\n;]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+\S+\s+)?(?:\/\S*\/)?(?:ba|z|da|k|fi)?sh\b|\b(?:curl|wget)\b[^\n;]*\|\s*(?:sudo\s+)?(?:python3?|node|perl|ruby|php|iex|powershell|pwsh)\b(?!\s+(?:-\w*[cemnpr]\b|--eval|--print|[\w./$-]*\.(?:py|js|mjs|pl|rb|php)\b))|\b(?:ba|z)?sh\s+(?:-c\s+)?["']?(?:<\(\s*|\$\(\s*)(?:curl|wget)\b|\b(?:source|\.)\s+<\(\s*(?:curl|wget)|\beval\s+["']?\$\(\s*(?:curl|wget)|\biex\b[^\n]*(?:iwr|irm|DownloadString)|python3?\s+-c\s+["'][^\n]*(?:urlopen|requests\.get)\([^\n]*exec/i;
 
 export const COMMAND_PATTERNS: readonly Pattern[] = [
   // destructive
@@ -65,7 +69,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "gives a shell to a remote machine",
     match:
-      /\/dev\/(?:tcp|udp)\/[\w.$-]+\/[\d$]|\bn(?:et)?c(?:at)?\b[^\n|]*\s(?:-[a-z]*[ec]\s|--(?:sh-)?exec)|\bsocat\b[^\n]*exec:|\bmkfifo\b[^\n]*\bnc\b|\bbash\s+-i\s*[>&]|pty\.spawn\(\s*["'](?:\/bin\/)?(?:ba|z)?sh/i,
+      /\/dev\/(?:tcp|udp)\/[\w.$-]+\/[\d$]|\bn(?:et)?c(?:at)?\b[^\n|]*\s(?:-[a-z]*[ec]\s|--(?:sh-)?exec)|\bsocat\b[^\n]*exec:|\bmkfifo\b[^\n]*\bnc\b|\bbash\s+-i\s*[>&]|pty\.spawn\(\s*["'](?:\/bin\/)?(?:ba|z)?sh|\bn(?:et)?c(?:at)?\s+(?:-\S+\s+)*-(?=[a-z]*l)(?=[a-z]*p)[a-z]+\s*\d/i,
   },
   {
     id: "socket_to_shell",
@@ -101,7 +105,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
   {
     id: "listens_on_all_interfaces",
     category: "network",
-    severity: "medium",
+    severity: "low",
     description: "listens on every network interface",
     match:
       /\bbind\(\s*\(?\s*["'](?:0\.0\.0\.0|::)["']|--(?:host|bind|listen)[= ]0\.0\.0\.0|http\.server\b[^\n]*--bind\s+0\.0\.0\.0/i,
@@ -122,7 +126,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "changes files with instructions for agents",
     match:
-      /(?:>>?|\btee\s+(?:-a\s+)?|sed\s+-i\S*\s[^\n]*|\bcp\s+\S+|\bmv\s+\S+|write_?[Tt]ext\(|appendFile\w*\(|writeFile\w*\()\s*[^\n]{0,60}(?:\.hermes\/(?:SOUL\.md|config\.yaml|\.env|memories\/|hooks\/|skills\/)|CLAUDE\.md|AGENTS\.md|\.cursorrules|\.claude\/settings|copilot-instructions\.md)/,
+      /(?:(?<![\w<`"*-])>>?(?![\d`"=])|\btee\s+(?:-a\s+)?|sed\s+-i\S*\s[^\n]*|\bcp\s+\S+|\bmv\s+\S+|write_?[Tt]ext\(|appendFile\w*\(|writeFile\w*\()\s*[^\n]{0,60}(?:\.hermes\/(?:SOUL\.md|config\.yaml|\.env|memories\/|hooks\/|skills\/)|CLAUDE\.md|AGENTS\.md|\.cursorrules|\.claude\/settings|copilot-instructions\.md)/,
     unlessWarned: true,
   },
   {
@@ -201,8 +205,17 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     category: "supply_chain",
     severity: "critical",
     description: "runs a download without verification",
-    match:
-      /\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch)\b[^\n;]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+\S+\s+)?(?:\/\S*\/)?(?:ba|z|da|k|fi)?sh\b|\b(?:curl|wget)\b[^\n;]*\|\s*(?:sudo\s+)?(?:python3?|node|perl|ruby|php|iex|powershell|pwsh)\b|\b(?:ba|z)?sh\s+(?:-c\s+)?["']?(?:<\(\s*|\$\(\s*)(?:curl|wget)\b|\b(?:source|\.)\s+<\(\s*(?:curl|wget)|\beval\s+["']?\$\(\s*(?:curl|wget)|\biex\b[^\n]*(?:iwr|irm|DownloadString)|python3?\s+-c\s+["'][^\n]*(?:urlopen|requests\.get)\([^\n]*exec/i,
+    match: DOWNLOAD_TO_INTERPRETER,
+    unless: isVendorInstaller,
+    unlessWarned: true,
+  },
+  {
+    id: "vendor_installer",
+    category: "supply_chain",
+    severity: "medium",
+    description: "runs the installer of a known vendor from the network",
+    match: DOWNLOAD_TO_INTERPRETER,
+    unless: (text) => !isVendorInstaller(text),
     unlessWarned: true,
   },
   {
@@ -309,9 +322,9 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
   {
     id: "parent_paths",
     category: "traversal",
-    severity: "high",
+    severity: "medium",
     description: "a path with many parent folders",
-    match: /(?:\.\.[/\\]){4,}/,
+    match: /(?:\.\.[/\\]){4,}(?:etc|root|home|var|proc|usr|\.ssh|\.aws|\.env|Windows|Users)\b/i,
   },
   // mining
   {

@@ -33,7 +33,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "reads a file with secrets",
     match: new RegExp(
-      `(?:\\b(?:cat|less|head|tail|xxd|base64|tar|zip|cp|grep|strings|openssl|gpg)\\b[^\\n|]*|open\\(\\s*[^\\n]*|readFile\\w*\\(\\s*[^\\n]*|read_text\\(|Path\\([^\\n]*)(?:~|\\$\\{?HOME\\}?|homedir\\(\\)|expanduser|/root|/home/\\w+|/Users/\\w+|Path\\.home\\(\\)|\\.hermes)[^\\n]{0,30}(?:${SECRET_PLACES})`,
+      `(?:\\b(?:cat|less|head|tail|xxd|base64|tar|zip|cp|grep(?!\\s+-\\w*q)|strings|openssl|gpg)\\b[^\\n|]*|open\\(\\s*[^\\n]*|readFile\\w*\\(\\s*[^\\n]*|read_text\\(|Path\\([^\\n]*)(?:~|\\$\\{?HOME\\}?|homedir\\(\\)|expanduser|/root|/home/\\w+|/Users/\\w+|Path\\.home\\(\\)|\\.hermes)[^\\n]{0,30}(?:${SECRET_PLACES})`,
       "i",
     ),
     unlessWarned: true,
@@ -74,7 +74,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "high",
     description: "a program reads all environment variables",
     match:
-      /for\s+\w+(?:\s*,\s*\w+)?\s+in\s+os\.environ\b|Object\.(?:keys|entries|values)\(process\.env\)|os\.environ\.(?:items|copy|values)\(|ENV\.(?:each|to_h|map)/i,
+      /for\s+\w+(?:\s*,\s*\w+)?\s+in\s+os\.environ\b|Object\.(?:keys|entries|values)\(process\.env\)|os\.environ\.(?:items|values)\(|ENV\.(?:each|to_h|map)/i,
     where: "program",
   },
   {
@@ -125,7 +125,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "gives the agent another identity without limits",
     match:
-      /\byou are (?:now|no longer)\b[^\n.]{0,60}\b(?:unrestricted|jailbroken|DAN|developer mode|without (?:any )?(?:rules|limits|restrictions|filters)|uncensored|unfiltered|root|bound by|an? (?:evil|rogue))\b|\b(?:enter|enable|activate|switch to)\s+(?:DAN|developer|god|sudo|jailbreak|unrestricted|debug)\s+mode\b|\bdo anything now\b|\bpretend (?:that )?(?:you|there) (?:have|are) no\b[^\n.]{0,30}\b(?:rules|restrictions|limits|guidelines|filters|safety)/i,
+      /\byou are (?:now|no longer)\b[^\n.]{0,60}\b(?:unrestricted|jailbroken|DAN|developer mode|without (?:any )?(?:rules|limits|restrictions|filters)|uncensored|unfiltered|root|bound by|an? (?:evil|rogue))\b|\b(?:enter|enable|activate|switch to)\s+(?:DAN|developer|god|sudo|jailbreak|unrestricted)\s+mode\b|\bdo anything now\b|\bpretend (?:that )?(?:you|there) (?:have|are) no\b[^\n.]{0,30}\b(?:rules|restrictions|limits|guidelines|filters|safety)/i,
     unlessWarned: true,
   },
   {
@@ -134,7 +134,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "imitates a message of the system",
     match:
-      /<\|(?:im_start|im_end|system|endoftext|start_header_id)\|>|\[\/?(?:INST|SYS)\]|<<\/?SYS>>|^\s*(?:###?\s*)?(?:SYSTEM|ADMIN|DEVELOPER)\s*(?:MESSAGE|PROMPT|OVERRIDE|NOTICE|UPDATE)?\s*:\s*(?:you|ignore|from now|all|the|new|approval|security)|\b(?:new|updated|revised) system prompt\s*:/im,
+      /<\|im_start\|>\s*system\b|<\|system\|>\s*\w|<<SYS>>\s*\w|^\s*(?:###?\s*)?(?:SYSTEM|ADMIN|DEVELOPER)\s*(?:MESSAGE|PROMPT|OVERRIDE|NOTICE|UPDATE)?\s*:\s*(?:you|ignore|from now|all|the|new|approval|security)|\b(?:new|updated|revised) system prompt\s*:/im,
   },
   {
     id: "leak_prompt",
@@ -195,7 +195,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "contains a key that looks valid",
     match:
-      /-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY|\bghp_[A-Za-z0-9]{36}\b|\bgithub_pat_\w{30,}|\bsk-(?:ant-|proj-|or-v1-)?[A-Za-z0-9_-]{32,}|\bAKIA[A-Z2-7]{16}\b|\bxox[abprs]-\d{8,}-[\w-]{10,}|\bAIza[\w-]{35}\b|\bglpat-[\w-]{20}\b|\bnpm_[A-Za-z0-9]{36}\b/,
+      /-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY|\bghp_[A-Za-z0-9]{36}\b|\bgithub_pat_\w{30,}|\bsk-(?!\w*(?:your|example|placeholder|xxx))(?:ant-|proj-|or-v1-)?(?=[\w-]*\d)[A-Za-z0-9_-]{32,}(?!-here)|\bAKIA[A-Z2-7]{16}\b|\bxox[abprs]-\d{8,}-[\w-]{10,}|\bAIza(?!X|x|\.)[\w-]{35}\b|\bglpat-[\w-]{20}\b|\bnpm_[A-Za-z0-9]{36}\b/,
   },
   {
     id: "hardcoded_password",
@@ -203,7 +203,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "high",
     description: "contains a clear-text password or key",
     match:
-      /\b(?:password|passwd|api_?key|secret_?key|auth_?token|access_?token)\b\s*[:=]\s*["'](?!\s*["'])(?![^"']*(?:your|example|placeholder|changeme|xxx|\.\.\.|<|\$\{|\{\{|dummy|test|sample|redacted|\*\*\*))[A-Za-z0-9+/_=!@#%^&-]{12,}["']/i,
+      /\b(?:password|passwd|api_?key|secret_?key|auth_?token|access_?token)\b\s*[:=]\s*["'](?!\s*["'])(?![^"']*(?:your|example|placeholder|changeme|here|admin|secure_|password|secret|key|token|xxx|\.\.\.|<|\$\{|\{\{|dummy|test|sample|redacted|\*\*\*))[A-Za-z0-9+/_=!@#%^&-]{12,}["']/i,
   },
   {
     id: "claims_tools",

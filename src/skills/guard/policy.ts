@@ -1,4 +1,4 @@
-// Decides from trust and verdict. A dangerous verdict cannot be overridden.
+// Decides from trust and verdict. A dangerous verdict is overridden only by a user who has read its findings.
 import type { GuardReport, GuardVerdict } from "./finding.ts";
 
 export type TrustLevel = "builtin" | "official" | "trusted" | "community" | "agent-created";
@@ -31,7 +31,9 @@ export function decide(
   trust: TrustLevel,
   options: { readonly force?: boolean | undefined } = {},
 ): GuardDecision {
-  const action = POLICY[trust][report.verdict];
+  // A conversation may have been manipulated into writing a skill, so a suspicion is enough to ask the user.
+  const suspect = trust === "agent-created" && report.findings.some((finding) => finding.unconfirmed);
+  const action = suspect ? "ask" : POLICY[trust][report.verdict];
   const overridable = action === "block" && report.verdict !== "dangerous";
   const reason = `${trust} skill, verdict ${report.verdict} (${summarizeFindings(report)})`;
   if (overridable && options.force) return { action: "allow", overridable, reason: `${reason}; allowed by --force` };

@@ -1,6 +1,7 @@
 // Rules about instructions in prose: sending private data, hiding something from the user, false authority.
 import { NAMED_ONLY, SECRET_PATH } from "./capabilities.ts";
 import type { Hit } from "./flows.ts";
+import { matches, registerRules } from "./literal-gate.ts";
 import { isMentioned } from "./mention.ts";
 import {
   CLAIMS,
@@ -13,6 +14,9 @@ import {
   TRANSMITS,
 } from "./prose-words.ts";
 import type { Section, Sentence } from "./units.ts";
+
+const INSTRUCTIONS: readonly Instruction[] = [...CONCEALS, ...OVERRIDES, ...CLAIMS];
+registerRules([...INSTRUCTIONS.map(({ match }) => match), SECRET_PATH, SECRET_THING]);
 
 const NEGATED =
   /\b(?:never|do not|don'?t|must not|may not|should not|cannot|can'?t|refuse|avoid|without (?:printing|sending|showing|reading)|nothing leaves|not (?:in|into|to) (?:logs?|chats?|git)|niemals|nunca|jamais|mai)\b|\bnothing\b[^.]{0,20}\b(?:leaves?|is sent)/i;
@@ -54,6 +58,8 @@ function names(text: string, pattern: RegExp): RegExpExecArray | undefined {
 
 /** A secret, a way to send it and a recipient, within three related sentences. */
 function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
+  // Most sentences name no secret; this is the cheapest of the conditions.
+  if (!sentences.some(({ text }) => matches(SECRET_PATH, text) || matches(SECRET_THING, text))) return undefined;
   const counted = sentences.filter(
     ({ text }) => !/^\s*<(?:div|p|table|a|img|sup)\b/i.test(text) && !NEGATED.test(text) && !NAMED_ONLY.test(text),
   );
@@ -61,7 +67,10 @@ function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
     .map(({ text }) => text)
     .join(" ")
     .replaceAll(LOCAL_URL, "");
-  const readable = whole.replaceAll(/\b(?:into|in|to)\s+(?:the |your |its |a )?[`"']?\.env\b/gi, "");
+  const readable = whole.replaceAll(
+    /\b(?:into|in|to)\s+(?:the |your |its |a )?[`"']?(?:~\/)?[\w./-]*(?:\.env|\.claude\.json|\.codex\/\S+)\b/gi,
+    "",
+  );
   const place = names(readable, SECRET_PATH) ?? names(readable, SECRET_THING);
   if (!place || HEADER.test(whole) || !(TRANSMITS.test(whole) || /\bpublic (?:gist|paste)\b/i.test(whole)))
     return undefined;
@@ -72,9 +81,9 @@ function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
 }
 
 function findInstructions(sentence: Sentence, before: string): Instruction[] {
-  return [...CONCEALS, ...OVERRIDES, ...CLAIMS].filter(
+  return INSTRUCTIONS.filter(
     (instruction) =>
-      instruction.match.test(sentence.text) &&
+      matches(instruction.match, sentence.text) &&
       !instruction.unless?.test(sentence.text) &&
       (!instruction.with || instruction.with.test(`${before} ${sentence.text}`)),
   );

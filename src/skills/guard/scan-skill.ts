@@ -1,8 +1,11 @@
 // The guard: scans the files of a skill and returns a report. Pure: no I/O.
 import { computeVerdict, type Finding, type GuardReport, type Pattern, type SkillFile } from "./finding.ts";
 import { flowHits, toFinding } from "./flows.ts";
+import { forgetTexts, isMarked, marksOf, registerRules } from "./literal-gate.ts";
+import { LOOKALIKE_PATTERNS } from "./lookalike.ts";
 import { isExample, isMentioned, isWarned } from "./mention.ts";
 import { COMMAND_PATTERNS } from "./patterns-commands.ts";
+import { FAMILY_PATTERNS } from "./patterns-families.ts";
 import { INSTRUCTION_PATTERNS } from "./patterns-instructions.ts";
 import { SCOPE_PATTERNS } from "./patterns-scope.ts";
 import { TEXT_PATTERNS } from "./patterns-text.ts";
@@ -10,13 +13,18 @@ import { proseHits } from "./prose.ts";
 import { fileBytes, isScript, structureFindings } from "./structure.ts";
 import { splitUnits } from "./units.ts";
 import { hasInvisible, textViews, type View } from "./views.ts";
+import { weighFindings } from "./weigh.ts";
 
 const PATTERNS: readonly Pattern[] = [
   ...COMMAND_PATTERNS,
   ...TEXT_PATTERNS,
   ...INSTRUCTION_PATTERNS,
   ...SCOPE_PATTERNS,
+  ...FAMILY_PATTERNS,
+  ...LOOKALIKE_PATTERNS,
 ];
+registerRules(PATTERNS.map((pattern) => pattern.match));
+
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
 /** Longer lines are scanned in overlapping windows, because matching time grows faster than the length. */
@@ -54,6 +62,7 @@ function tryPattern(pattern: Pattern, view: View, source: Source): Finding | und
   if (pattern.unlessWarned && isWarning(view, match.index, source)) return undefined;
   const decoded = view.how === "decoded";
   const mentioned =
+    pattern.severity !== "low" &&
     !source.program &&
     !decoded &&
     (source.code.has(view.line)
@@ -120,11 +129,16 @@ function scanText(text: string, path: string): Finding[] {
   const source: Source = { file: path, program: isScript(path, text), lines, code: codeLines(text) };
   const findings = new Map<string, Finding>();
   const units = splitUnits(path, text);
+  // A folded line that equals its original has been seen as the original.
   const folded = units.programs.flatMap((program) =>
-    program.lines.map((line): View => ({ line: line.line, text: line.text, how: "folded" })),
+    program.lines
+      .filter((line) => line.text !== lines[line.line - 1])
+      .map((line): View => ({ line: line.line, text: line.text, how: "folded" })),
   );
   for (const view of [...textViews(text, source.program), ...folded].flatMap(splitWindows)) {
+    const marks = marksOf(view.text);
     for (const pattern of PATTERNS) {
+      if (!isMarked(pattern.match, marks)) continue;
       const finding = tryPattern(pattern, view, source);
       const key = finding ? `${finding.pattern_id}:${finding.line}` : "";
       if (finding && !findings.has(key)) findings.set(key, finding);
@@ -143,11 +157,16 @@ function scanText(text: string, path: string): Finding[] {
   return [...findings.values(), ...invisibleFindings(text, path)];
 }
 
+/** The readable runs of a binary file: comments of images, text of documents. */
+function readableRuns(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  return (text.match(/[\t -~]{24,}/g) ?? []).filter((run) => /[a-z]{3} [a-z]/i.test(run)).join("\n\n");
+}
+
 function decodeText(file: SkillFile): string | undefined {
   if (file.link) return undefined;
-  const bytes = fileBytes(file);
-  if (bytes.subarray(0, 8_192).includes(0)) return undefined;
-  return new TextDecoder().decode(bytes.subarray(0, MAX_SCANNED));
+  const bytes = fileBytes(file).subarray(0, MAX_SCANNED);
+  return bytes.subarray(0, 8_192).includes(0) ? readableRuns(bytes) : new TextDecoder().decode(bytes);
 }
 
 /** Scans every file with any extension; binaries are checked by type. */
@@ -156,7 +175,9 @@ export function scanSkill(files: readonly SkillFile[]): GuardReport {
   for (const file of files) {
     const text = decodeText(file);
     if (text !== undefined) findings.push(...scanText(text, file.path));
+    forgetTexts();
   }
   const bytes = files.reduce((sum, file) => sum + fileBytes(file).length, 0);
-  return { verdict: computeVerdict(findings), findings, files: files.length, bytes };
+  const weighed = weighFindings(findings);
+  return { verdict: computeVerdict(weighed), findings: weighed, files: files.length, bytes };
 }

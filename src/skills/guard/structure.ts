@@ -6,6 +6,9 @@ const MAX_TOTAL = 1024 * 1024;
 const MAX_FILE = 256 * 1024;
 const PROGRAM_SUFFIX =
   /\.(?:exe|dll|so|dylib|bin|com|scr|msi|app|dmg|pkg|deb|rpm|apk|jar|class|pyc|pyo|pyd|wasm|o|a|node|ps1xml|lnk|iso|img|vbs|hta|bat|cmd)$/i;
+/** A file that would be run instead of the real command once its folder is on the search path. */
+const COMMAND_NAME =
+  /(?:^|\/)(?:git|ssh|scp|sudo|su|npm|npx|pip3?|curl|wget|gh|docker|kubectl|aws|gcloud|python3?|node|ls|cat|gpg|claude|hermes)$/;
 const ARCHIVE_SUFFIX = /\.(?:zip|tar|gz|tgz|bz2|xz|7z|rar|zst|whl|egg)$/i;
 const SCRIPT_SUFFIX =
   /\.(?:py|sh|bash|zsh|fish|js|mjs|cjs|jsx|ts|mts|cts|tsx|rb|pl|pm|php|lua|r|jl|ps1|psm1|awk|go|rs|applescript|scpt)$/i;
@@ -63,12 +66,29 @@ function fileFindings(file: SkillFile): Draft[] {
       match: file.path,
       description: "a path that points outside the skill",
     });
-  if (PROGRAM_SUFFIX.test(file.path) || MAGICS.some((magic) => magic.every((byte, index) => bytes[index] === byte)))
+  if (/(?:^|\/)__pycache__\/[^/]+\.pyc$/.test(file.path))
+    found.push({
+      pattern_id: "compiled_python",
+      severity: "medium",
+      match: file.path,
+      description: "compiled Python that a run left behind; its source is not visible",
+    });
+  else if (
+    PROGRAM_SUFFIX.test(file.path) ||
+    MAGICS.some((magic) => magic.every((byte, index) => bytes[index] === byte))
+  )
     found.push({
       pattern_id: "binary_program",
       severity: "critical",
       match: file.path,
       description: "a compiled program",
+    });
+  if (COMMAND_NAME.test(file.path))
+    found.push({
+      pattern_id: "command_name",
+      severity: "high",
+      match: file.path,
+      description: "a program with the name of a common command",
     });
   if (ARCHIVE_SUFFIX.test(file.path))
     found.push({
@@ -80,7 +100,7 @@ function fileFindings(file: SkillFile): Draft[] {
   if (bytes.length > MAX_FILE)
     found.push({
       pattern_id: "large_file",
-      severity: "medium",
+      severity: "low",
       match: `${bytes.length} bytes`,
       description: "a large file",
     });
@@ -110,7 +130,7 @@ export function structureFindings(files: readonly SkillFile[]): Finding[] {
     findings.push(
       toFinding("", {
         pattern_id: "many_files",
-        severity: "medium",
+        severity: "low",
         match: String(files.length),
         description: "many files for a skill",
       }),
@@ -119,7 +139,7 @@ export function structureFindings(files: readonly SkillFile[]): Finding[] {
     findings.push(
       toFinding("", {
         pattern_id: "large_skill",
-        severity: "high",
+        severity: "low",
         match: `${total} bytes`,
         description: "more than a megabyte",
       }),

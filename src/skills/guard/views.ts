@@ -24,6 +24,7 @@ export function hasInvisible(text: string): RegExpMatchArray | null {
 
 /** Replaces look-alikes only in words that mix scripts or could be entirely Latin. */
 function latin(word: string, foreign: boolean): string {
+  if (!/[^ -~]/.test(word)) return word;
   const letters = [...word];
   if (!letters.some((char) => LOOKALIKES.has(char))) return word;
   const mixed = /[A-Za-z]/.test(word);
@@ -33,23 +34,34 @@ function latin(word: string, foreign: boolean): string {
 
 /** True when a text has words in another script that do not look Latin. */
 function isForeign(text: string): boolean {
-  return [...text].some(
-    (char) => /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(char) && !LOOKALIKES.has(char),
-  );
+  const letters = text.match(/[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu) ?? [];
+  return letters.some((char) => !LOOKALIKES.has(char));
 }
+
+function withLatinLetters(text: string): string {
+  const plain = text.normalize("NFKC").replaceAll(INVISIBLE, "");
+  if (!/[\u0250-\uffff]/.test(plain)) return plain;
+  const foreign = isForeign(plain);
+  return plain.replaceAll(/[\p{L}\p{M}]+/gu, (word) => latin(word, foreign));
+}
+
+/** ASCII without anything that hides a word: quotes, backslashes and dollar signs. */
+const PLAIN = /^[ -!#%&(-[\]-~\t]*$/;
 
 /** Removes invisible characters and quotes inside words (`c""url`, `w\get`), and normalises letters. */
 export function unmasked(text: string): string {
-  const plain = text.normalize("NFKC").replaceAll(INVISIBLE, "");
-  const foreign = isForeign(plain);
-  return (/[\u0250-\uffff]/.test(plain) ? plain.replaceAll(/[\p{L}\p{M}]+/gu, (word) => latin(word, foreign)) : plain)
-    .replaceAll(/(?<=\w)(?:""|''|\\(?=[a-z]))(?=\w)/gi, "")
-    .replaceAll(/\$\{?IFS\}?/g, " ")
-    .replaceAll(/(?<=\w)\$@(?=\w)/g, "");
+  if (PLAIN.test(text)) return text;
+  const plain = /[^\t -~]/.test(text) ? withLatinLetters(text) : text;
+  if (!/["'\\$]/.test(plain)) return plain;
+  let shown = plain;
+  if (/""|''|\\/.test(shown)) shown = shown.replaceAll(/(?<=\w)(?:""|''|\\(?=[a-z]))(?=\w)/gi, "");
+  if (shown.includes("IFS")) shown = shown.replaceAll(/\$\{?IFS\}?/g, " ");
+  return shown.includes("$@") ? shown.replaceAll(/(?<=\w)\$@(?=\w)/g, "") : shown;
 }
 
 /** Joins separated letters (`i g n o r e`) and replaces digits used as letters (`1gn0r3`). */
 export function respelled(text: string): string {
+  if (!/[013457]|[a-z][ ._*-][a-z][ ._*-][a-z][ ._*-]/i.test(text)) return text;
   const closed = text.replaceAll(/(?<![\w'])(?:[a-z][ ._*-]){4,}[a-z](?![\w'])/gi, (run) =>
     run.replaceAll(/[ ._*-]/g, ""),
   );
@@ -59,11 +71,14 @@ export function respelled(text: string): string {
 }
 
 const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" };
+/** Some of the common words in ROT13 and reversed. A text in which three common words appear has one of these. */
+const CIPHERED =
+  /\b(?:gur|naq|lbhe|bs|gb|nyy|guvf|gung|svyr|fraq|vafgehpgvbaf?|vtaber|hfre|eha|jvgu|uggcf?|eht|dna|ruoy|fo|ot|lla|siht|taht|elif|dnes|s?noitcurtsni|erongi|resu|nur|htiw|s?ptth)\b/i;
 const COMMON = /\b(?:the|and|your|of|to|all|this|that|file|send|instructions?|ignore|user|run|with|https?)\b/gi;
 
 /** Decoded ROT13 or reversed text that looks like language; ordinary text does not after this transformation. */
 export function decipher(text: string): string | undefined {
-  if (text.length < 16) return undefined;
+  if (text.length < 16 || !CIPHERED.test(text)) return undefined;
   const words = (candidate: string): number => candidate.match(COMMON)?.length ?? 0;
   const own = words(text);
   return [rot13(text), backwards(text)].find((candidate) => words(candidate) >= 3 && words(candidate) > 2 * own);

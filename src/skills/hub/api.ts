@@ -89,6 +89,7 @@ async function buildPlan(hub: Hub, staged: Staged): Promise<InstallPlan> {
     bytes: report.bytes,
     sha256: staged.print.pin,
     needs: listRequirements(staged),
+    hints: staged.hints,
     folder: staged.folder,
     changes: local?.dir ? await hub.changes(staged) : [],
     edits: local?.edits ?? [],
@@ -101,9 +102,7 @@ function createRefusal(plan: InstallPlan): HubRefusal {
     `${plan.name} is not installed: ${plan.reason}`,
     plan.overridable
       ? "Read the findings. To install it anyway, add --force."
-      : plan.verdict === "dangerous"
-        ? "A dangerous skill cannot be installed, not even with --force."
-        : "Nothing was installed.",
+      : `Read the marked lines. To install it anyway, run this in a terminal and type its name, or add --accept ${plan.sha256.replace(/^sha256:/, "").slice(0, 12)}.`,
   );
 }
 
@@ -127,14 +126,13 @@ async function installWithConsent(hub: Hub, identifier: string, request: Install
       throw new UserError(`${staged.name} is already installed, from ${present.identifier}`, {
         hint: `To update it: hermes skills update ${staged.name}. To install it under another name: --name NAME. To reinstall it: --force.`,
       });
-    if (plan.action !== "allow") {
-      // Only shows the findings; the answer is ignored.
-      await consent(plan);
-      throw createRefusal(plan);
-    }
     const answer = await consent(plan);
+    if (plan.action !== "allow" && answer !== "accept") throw createRefusal(plan);
     if (answer === "no") return { done: false, plan };
-    const installed = await hub.install(staged, { replace, overwrite: answer === "overwrite" });
+    const reason = `${staged.decision.reason}; accepted by the user`;
+    const allowed: Staged =
+      answer === "accept" ? { ...staged, decision: { ...staged.decision, action: "allow", reason } } : staged;
+    const installed = await hub.install(allowed, { replace, overwrite: answer === "overwrite" });
     return { done: true, plan, installed };
   } finally {
     await hub.discard(staged);

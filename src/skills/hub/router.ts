@@ -3,6 +3,7 @@ import { UserError } from "../../core/failure.ts";
 import type { TrustLevel } from "../guard/policy.ts";
 import type { HubHost, HubListing, HubSource } from "./hub-host.ts";
 import { githubSource } from "./sources/github.ts";
+import { localSource } from "./sources/local.ts";
 import { officialSource } from "./sources/official.ts";
 import { skillsShSource } from "./sources/skills-sh.ts";
 import { urlSource } from "./sources/url.ts";
@@ -25,6 +26,7 @@ export interface SearchResult {
 /** The sources in the order in which identifiers are matched. */
 export function hubSources(host: HubHost): readonly HubSource[] {
   return [
+    localSource(),
     officialSource(host),
     skillsShSource(host),
     wellKnownSource(host),
@@ -48,7 +50,7 @@ export function sourceFor(host: HubHost, identifier: string): HubSource {
   const found = hubSources(host).find((source) => source.accepts(identifier));
   if (found) return found;
   throw new UserError(`"${identifier}" is not a skill identifier`, {
-    hint: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or a URL.",
+    hint: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill, a URL, or a path such as ./my-skill.",
     exitCode: 2,
   });
 }

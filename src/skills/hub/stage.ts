@@ -27,6 +27,8 @@ export interface Staged {
   readonly name: string;
   readonly category: string | undefined;
   readonly header: SkillHeader;
+  /** Mistakes in SKILL.md that do not prevent its use. */
+  readonly hints: readonly string[];
   readonly report: GuardReport;
   readonly decision: GuardDecision;
   readonly print: Fingerprint;
@@ -44,12 +46,12 @@ function mainText(bundle: Bundle): string {
   }
 }
 
-async function parseHeader(bundle: Bundle): Promise<SkillHeader> {
-  const { header, mistakes } = await parseSkill(mainText(bundle));
-  const [mistake] = mistakes;
-  if (mistake && !mistake.message.startsWith("unknown platform"))
-    throw new HubRefusal(`refused: SKILL.md line ${mistake.line}: ${mistake.message}`, mistake.hint);
-  return header;
+/** The installer takes what the loader takes; mistakes become hints. */
+async function parseHeader(bundle: Bundle): Promise<{ header: SkillHeader; hints: string[] }> {
+  const { header, body, mistakes } = await parseSkill(mainText(bundle));
+  const hints = mistakes.map(({ line, message, hint }) => `SKILL.md line ${line}: ${message}. ${hint}`);
+  if (body.trim() === "") throw new HubRefusal(`refused: ${hints[0] ?? "SKILL.md has no instructions"}`);
+  return { header, hints };
 }
 
 function readCategory(bundle: Bundle, header: SkillHeader): string | undefined {
@@ -81,7 +83,7 @@ async function writeToQuarantine(host: HubHost, name: string, bundle: Bundle): P
 
 /** Throws HubRefusal for an invalid skill; a blocked one is returned with its decision. */
 export async function stage(host: HubHost, bundle: Bundle, options: StageOptions = {}): Promise<Staged> {
-  const header = await parseHeader(bundle);
+  const { header, hints } = await parseHeader(bundle);
   const name = options.name ?? bundle.name;
   if (name === "") throw new HubRefusal("the skill has no name", "Set one with --name.");
   const category = options.category ?? readCategory(bundle, header);
@@ -89,7 +91,7 @@ export async function stage(host: HubHost, bundle: Bundle, options: StageOptions
   const report = scanSkill(bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, mode })));
   const decision = decide(report, bundle.trust, { force: options.force ?? false });
   const folder = await writeToQuarantine(host, name, bundle);
-  return { bundle, name, category, header, report, decision, print: fingerprint(bundle.files), folder };
+  return { bundle, name, category, header, hints, report, decision, print: fingerprint(bundle.files), folder };
 }
 
 export async function discard(staged: Pick<Staged, "folder">): Promise<void> {

@@ -41,8 +41,8 @@ async function existing(
   const found = await locate(library.catalog, name);
   if (found.kind === "ambiguous")
     return {
-      error: `several skills are called "${name}"; use the path of one`,
-      extra: { matches: [...found.matches] },
+      error: `several skills are called "${name}"; use one of these paths as the name`,
+      extra: { matches: found.matches.map((file) => file.replace(/\/SKILL\.md$/, "")) },
     };
   if (found.kind === "none")
     return { error: `there is no skill "${name}"`, extra: { available_skills: [...found.names] } };
