@@ -56,7 +56,8 @@ describe("skills in a conversation", () => {
     expect(request?.messages[0]?.text).toMatch(
       /^\[The user loaded the skill "greet"[\s\S]*Say hello in Latin\.[\s\S]*hello$/,
     );
-    expect(request?.tools).toEqual(expect.arrayContaining(["skill_manage", "skill_view", "skills_list"]));
+    expect(request?.tools).toEqual(expect.arrayContaining(["search_tools", "skill_view", "skills_list"]));
+    expect(JSON.stringify(request?.body.tools)).toContain("skill_manage");
     expect(existsSync(join(home, "skills/research/arxiv/scripts/search_arxiv.py"))).toBe(true);
   });
 

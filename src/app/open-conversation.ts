@@ -108,6 +108,19 @@ async function openServers(services: Services) {
   };
 }
 
+type OpenedServers = Awaited<ReturnType<typeof openServers>>;
+
+/** Leaves rarely used tools out of the prompt. The offline model needs no room and does not search. */
+function withSearch(
+  { config }: Services,
+  { toolsets }: ConversationOptions,
+  found: { readonly box: ToolBox; readonly side: SideModel; readonly servers: OpenedServers; late(): readonly Tool[] },
+): ToolBox {
+  if (!config.tool_search.enabled) return found.box;
+  const options = { budget: config.tool_search.schema_budget, builtins: toolsets === undefined, late: found.late };
+  return withToolSearch(found.box, { ...options, side: () => found.side }, found.servers?.incomplete ?? false);
+}
+
 /** The tools of the conversation. Scripts get them without hints for the model, which they could not parse. */
 async function openToolBox(
   deps: ConversationDeps,
@@ -128,10 +141,8 @@ async function openToolBox(
   own.push(codeTool(deps, offered, () => box));
   const parent: Parent = { deps, options, connected, limits, names, own, memory: memory.service, side };
   box = await registry.box(names, [...own, await subagents(parent)]);
-  const search = { budget: services.config.tool_search.schema_budget, late: mcpTools, side: () => side };
-  const searched = services.config.tool_search.enabled
-    ? withToolSearch(box, search, servers?.incomplete ?? false)
-    : box;
+  const offline = connected.provider.identity.transport === "offline";
+  const searched = offline ? box : withSearch(services, options, { box, late: mcpTools, side, servers });
   const clean = withCleanArguments(searched, services.redactor);
   const hinted = withHints(clean, options.cwd ?? services.home.cwd, services.scan);
   return { toolbox: withClientTools(hinted, options.clientTools ?? [], options.answer), names };

@@ -46,7 +46,7 @@ export async function systemPromptFor(
   ]);
   const { text, parts } = await buildSystemPrompt({
     home: home.path,
-    toolNames: sources.toolbox.schemas.map((schema) => schema.name),
+    toolNames: [...sources.toolbox.schemas.map((schema) => schema.name), ...(sources.toolbox.searched ?? [])],
     memory,
     skillsIndex,
     environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, shell },

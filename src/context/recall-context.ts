@@ -140,6 +140,7 @@ async function run(store: LogStore, args: Args, sessionId: string): Promise<Tool
 export function recallContextTool(store: LogStore): Tool {
   return defineTool({
     name: "recall_context",
+    searchable: "always",
     toolset: "session_search",
     minWindow: "medium",
     description:

@@ -248,6 +248,7 @@ async function run(args: Args, context: ToolContext, options: CronjobToolOptions
 export function cronjobTool(options: CronjobToolOptions): Tool {
   return defineTool({
     name: "cronjob",
+    searchable: "always",
     toolset: "cronjob",
     storesArguments: true,
     notForSubagents: "a subagent must not schedule jobs",

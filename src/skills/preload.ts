@@ -30,7 +30,7 @@ export async function skillsIndexFor(
   options: ConversationOptions,
   toolbox: ToolBox,
 ): Promise<string> {
-  const toolNames = toolbox.schemas.map((schema) => schema.name);
+  const toolNames = [...toolbox.schemas.map((schema) => schema.name), ...(toolbox.searched ?? [])];
   const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
   if (options.ignoreRules === true || !toolsets.includes("skills")) return "";
   const service = await skills.open();

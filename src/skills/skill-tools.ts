@@ -69,6 +69,7 @@ export function skillTools(port: SkillPort): Tool[] {
     }),
     defineTool({
       name: "skill_manage",
+      searchable: "always",
       toolset: "skills",
       storesArguments: true,
       housekeeping: true,

@@ -190,6 +190,7 @@ async function scroll(scope: Scope, wanted: string, offset: number): Promise<Jso
 export function sessionSearchTool(scope: Scope): Tool {
   return defineTool({
     name: "session_search",
+    searchable: "always",
     toolset: "session_search",
     housekeeping: true,
     minWindow: "medium",

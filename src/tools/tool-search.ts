@@ -14,6 +14,8 @@ const MAX_NAMED = 12;
 export interface ToolSearchOptions {
   /** Tokens of schemas that may stay in the prompt for tools with `searchable: "when-large"`. */
   readonly budget: number;
+  /** False where the user named the toolsets: built-in tools then stay in the prompt. */
+  readonly builtins: boolean;
   /** Tools that appeared after the conversation was opened, as of servers that connected late. */
   late(): readonly Tool[];
   /** Finds tools when the words of a query match none. */
@@ -105,18 +107,18 @@ function callTool(): Tool {
 }
 
 /** The tools of `box` that leave the prompt. */
-function toSearch(box: ToolBox, budget: number): readonly Tool[] {
+function toSearch(box: ToolBox, { budget, builtins }: ToolSearchOptions): readonly Tool[] {
   const tools = box.schemas
     .map((schema) => box.find(schema.name))
     .filter((tool) => tool?.searchable !== undefined) as Tool[];
   const large = tools.filter((tool) => tool.searchable === "when-large");
   const tooLarge = estimateSchemaTokens(large.map(plain)) > budget;
-  return tools.filter((tool) => tool.searchable === "always" || tooLarge);
+  return tools.filter((tool) => (tool.searchable === "always" ? builtins : tooLarge));
 }
 
 /** `expected`: servers that have not told their tools yet, so that there will be something to find. */
 export function withToolSearch(box: ToolBox, options: ToolSearchOptions, expected: boolean): ToolBox {
-  const hidden = toSearch(box, options.budget);
+  const hidden = toSearch(box, options);
   if (hidden.length === 0 && !expected) return box;
   const names = new Set(hidden.map((tool) => tool.name));
   const late = (): readonly Tool[] => options.late().filter((tool) => !box.find(tool.name));
@@ -126,6 +128,7 @@ export function withToolSearch(box: ToolBox, options: ToolSearchOptions, expecte
     schemas: [...box.schemas.filter((schema) => !names.has(schema.name)), ...own.map(plain)].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     ),
+    searched: [...names],
     find: (name) =>
       own.find((tool) => tool.name === name) ?? box.find(name) ?? late().find((tool) => tool.name === name),
     unavailable: (name) => box.unavailable(name),

@@ -190,6 +190,7 @@ export function delegateTool(parts: DelegationParts): Tool {
   const record = new DelegationRecord(parts.store);
   return defineTool({
     name: DELEGATE_TASK,
+    searchable: "always",
     toolset: "delegation",
     storesArguments: true,
     description:

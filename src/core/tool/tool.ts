@@ -155,6 +155,8 @@ export function toolError(message: string, details: JsonObject = {}): ToolResult
 /** The tools of one conversation, resolved when it opens: the schemas are part of the fixed prompt prefix. */
 export interface ToolBox {
   readonly schemas: readonly ToolSchema[];
+  /** Tools that are found by search and have no schema in the prompt, as of the opening of the conversation. */
+  readonly searched?: readonly string[] | undefined;
   /** The tool by its exact name, when it may be called in this conversation. */
   find(name: string): Tool | undefined;
   /** Why a known tool cannot be used here; undefined when it can, or when the name is unknown. */

@@ -311,6 +311,7 @@ function available(): Availability {
 export function executeCodeTool(parts: CodeParts): Tool {
   return defineTool({
     name: "execute_code",
+    searchable: "always",
     toolset: "code_execution",
     notForSubagents: "a subagent must not run scripts",
     description: describe(parts),

@@ -139,6 +139,7 @@ export interface ProcessOptions {
 export function processTool(registry: ProcessRegistry, options: ProcessOptions): Tool {
   return defineTool({
     name: "process",
+    searchable: "always",
     toolset: "terminal",
     minWindow: "medium",
     description:
