@@ -57,8 +57,8 @@ export function mcpHostDeps(sources: HostSources): Omit<McpHostDeps, "servers"> 
     env: serverEnvironment(sources.env),
     onErrorOutput: (server, text) => log(server, redact(text)),
     authProvider: async (options) => {
-      const { StoredSignIn } = await import("./oauth/stored-sign-in.ts");
-      return new StoredSignIn(options, homePath);
+      const { TokenProvider } = await import("./oauth/token-provider.ts");
+      return new TokenProvider(options, homePath);
     },
   };
 }

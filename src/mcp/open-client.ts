@@ -1,6 +1,6 @@
 // Connects a client to one server, over the transport of its settings.
 import { readFileSync } from "node:fs";
-import type { Client, ConnectOptions, FetchLike, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, Client, ConnectOptions, FetchLike, Transport } from "@modelcontextprotocol/client";
 import type { ServerRecord } from "./known-tools.ts";
 import type { RemoteOptions, ServerOptions, StdioOptions } from "./server-options.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -15,7 +15,7 @@ export interface OpenClientDeps {
   readonly cwd: string;
   /** The command that runs a contained server; undefined when there is no container. */
   contain?(cwd: string): Promise<readonly string[] | undefined>;
-  authProvider?(options: RemoteOptions): Promise<OAuthClientProvider>;
+  authProvider?(options: RemoteOptions): Promise<AuthProvider>;
   onErrorOutput(server: string, text: string): void;
   /** Registers the requests that the server may make. Called before connecting. */
   prepare(client: Client): void;

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { UserError } from "../../core/failure.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { RemoteOptions } from "../server-options.ts";
 import { StoredSignIn } from "./stored-sign-in.ts";
 
@@ -63,6 +64,13 @@ function codeFrom(url: URL, state: string): string {
   return code;
 }
 
+/** Errors of the authorization server as a sentence for the user. */
+function fail(error: unknown): never {
+  throw new UserError(`the sign-in failed: ${errorMessage(error)}`, {
+    hint: "Check the address of the server, and its oauth settings.",
+  });
+}
+
 /** Resolves when tokens are stored. Rejects with UserError after the time limit of the settings. */
 export async function signIn(options: RemoteOptions, homePath: string, user: SignInUser): Promise<void> {
   const { auth } = await import("@modelcontextprotocol/client");
@@ -73,14 +81,18 @@ export async function signIn(options: RemoteOptions, homePath: string, user: Sig
     const provider = new InteractiveSignIn(options, homePath, url, user);
     // A client that was registered for another port cannot be used again.
     await provider.invalidateCredentials("client");
-    if ((await auth(provider, { serverUrl: options.url })) === "AUTHORIZED") return;
+    if ((await auth(provider, { serverUrl: options.url }).catch(fail)) === "AUTHORIZED") return;
     const timedOut = new Promise<never>((_resolve, reject) =>
       stop.signal.addEventListener("abort", () => reject(new UserError("there was no sign-in within the time limit"))),
     );
     const pasted = user.pasted(stop.signal).then((text) => new URL(text.trim(), url));
     const end = await Promise.race([answer, pasted, timedOut]);
     const authorizationCode = codeFrom(end, provider.expectedState);
-    await auth(provider, { serverUrl: options.url, authorizationCode });
+    const iss = end.searchParams.get("iss") ?? undefined;
+    const result = await auth(provider, { serverUrl: options.url, authorizationCode, ...(iss ? { iss } : {}) }).catch(
+      fail,
+    );
+    if (result !== "AUTHORIZED") throw new UserError("the server did not accept the sign-in");
   } finally {
     clearTimeout(timer);
     stop.abort();

@@ -2,6 +2,7 @@
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
+  OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
@@ -65,6 +66,14 @@ export class StoredSignIn implements OAuthClientProvider {
     await this.files.write("tokens", { ...tokens, ...expires, ...(refresh ? { refresh_token: refresh } : {}) });
   }
 
+  saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
+    return this.files.write("meta", state);
+  }
+
+  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
+    return (await this.files.read("meta")) as OAuthDiscoveryState | undefined;
+  }
+
   redirectToAuthorization(_url: URL): void | Promise<void> {
     throw new Error(`401: sign in with: hermes mcp login ${this.options.name}`);
   }
@@ -81,6 +90,7 @@ export class StoredSignIn implements OAuthClientProvider {
   async invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
     if (scope === "all" || scope === "client") await this.files.remove("client");
     if (scope === "all" || scope === "tokens") await this.files.remove("tokens");
+    if (scope === "all" || scope === "discovery") await this.files.remove("meta");
     if (scope === "all" || scope === "verifier") this.#verifier = undefined;
   }
 }
