@@ -20,12 +20,35 @@ export function codeLines(lines: readonly Line[], width: number): string[] {
 
 export interface CodePart extends Omit<CodeUnit, "kind" | "gap"> {}
 
-export function renderCode(part: CodePart, width: number, theme: Theme): string[] {
-  const all = highlightLines([...part.before, ...part.lines], part.language, theme);
-  const body = codeLines(all.slice(part.before.length), width);
+function frame(part: CodePart, body: readonly Line[], width: number, theme: Theme): string[] {
   return [
     ...(part.first ? [rule(part.language, width, theme)] : []),
-    ...body,
+    ...codeLines(body, width),
     ...(part.last ? [rule("", width, theme)] : []),
   ];
+}
+
+export function renderCode(part: CodePart, width: number, theme: Theme): string[] {
+  const all = highlightLines([...part.before, ...part.lines], part.language, theme);
+  return frame(part, all.slice(part.before.length), width, theme);
+}
+
+/** Draws code that still grows: each line is highlighted once, on its own. */
+export class OpenCode {
+  readonly #known = new Map<string, Line>();
+
+  render(part: CodePart, width: number, theme: Theme): string[] {
+    const lines = part.lines.map((line) => {
+      const found = this.#known.get(line);
+      if (found !== undefined) return found;
+      const [highlighted = []] = highlightLines([line], part.language, theme);
+      this.#known.set(line, highlighted);
+      return highlighted;
+    });
+    return frame(part, lines, width, theme);
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
 }

@@ -196,7 +196,7 @@ describe("streaming", () => {
     stream.append("ld** and `co");
     expect(live()).toEqual(["Some bold and `co`"]);
     stream.append("de`\n\n| a | b |\n|---|---|\n| 1");
-    expect(live()).toEqual(["", "a │ b", "──┼──", "1 │"]);
+    expect(live()).toEqual(["", "a │ b", "──┼──"]);
     stream.append(" | 2 |\n\n``");
     expect(live()).toEqual([]);
     stream.append("`sh\necho");

@@ -3,6 +3,7 @@ import type { Block } from "../block.ts";
 import { cleanText, expandTabs } from "../text/clean.ts";
 import { span } from "../text/span.ts";
 import { wrap } from "../text/wrap.ts";
+import { OpenCode } from "./code.ts";
 import { type MarkdownStyle, renderUnit } from "./render.ts";
 import { type Unit, UnitSplitter } from "./units.ts";
 
@@ -10,7 +11,7 @@ import { type Unit, UnitSplitter } from "./units.ts";
 export type MarkdownMode = "render" | "strip" | "raw";
 
 /** A longer line is cut at a space, so that drawing the open line stays quick. */
-const MAX_LINE = 8_000;
+const MAX_LINE = 2_000;
 
 /** A block that keeps its lines for the width it was drawn at last. */
 export function cachedBlock(render: (width: number) => readonly string[]): Block {
@@ -38,6 +39,9 @@ export class MarkdownStream {
   readonly #style: MarkdownStyle;
   readonly #mode: MarkdownMode;
   readonly #splitter = new UnitSplitter();
+  readonly #openCode = new OpenCode();
+  /** Open blocks by their content: those that did not change are not drawn again. */
+  #open = new Map<string, Block>();
   #partial = "";
   #settled: Block[] = [];
   #first = true;
@@ -105,14 +109,20 @@ export class MarkdownStream {
   }
 
   #collect(): void {
-    for (const unit of this.#splitter.take()) this.#settled.push(this.#block(unit));
+    for (const unit of this.#splitter.take()) {
+      this.#settled.push(this.#block(unit));
+      this.#openCode.clear();
+    }
   }
 
-  #block(unit: Unit): Block {
+  #block(unit: Unit, open = false): Block {
     const gap = unit.gap && !this.#first;
     this.#first = false;
     return cachedBlock((width) => {
-      const lines = renderUnit(unit, width, this.#style);
+      const lines =
+        open && unit.kind === "code"
+          ? this.#openCode.render(unit, width, this.#style.theme)
+          : renderUnit(unit, width, this.#style);
       return gap ? ["", ...lines] : lines;
     });
   }
@@ -121,10 +131,16 @@ export class MarkdownStream {
     const partial = cleanText(expandTabs(this.#partial.replace(/\r$/, "")));
     if (this.#mode === "raw") return partial === "" ? [] : [cachedBlock((width) => wrap([span(partial)], width))];
     const before = this.#first;
+    const drawn = new Map<string, Block>();
     const blocks = this.#splitter.open(partial).map((unit) => {
       const shown = unit.kind === "markdown" ? { ...unit, source: closeMarks(unit.source) } : unit;
-      return this.#block(shown);
+      const key = `${this.#first} ${JSON.stringify(shown)}`;
+      const block = this.#open.get(key) ?? this.#block(shown, true);
+      this.#first = false;
+      drawn.set(key, block);
+      return block;
     });
+    this.#open = drawn;
     this.#first = before;
     return blocks;
   }

@@ -31,10 +31,11 @@ export interface TableUnit {
 
 /** Lines of code that are drawn together: few enough to be highlighted between two frames. */
 const CODE_PART = 30;
-const CODE_CONTEXT = 60;
-const TABLE_PART = 60;
+const CODE_CONTEXT = 30;
+const TABLE_PART = 30;
 /** Larger units are split wherever they are, so that drawing the open one stays quick. */
 const MAX_LINES = 400;
+const MAX_CHARS = 4_000;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$/;
 const INNER_FENCE = /^ *(`{3,}|~{3,})/;
@@ -66,6 +67,8 @@ export class UnitSplitter {
   #finished: Unit[] = [];
   #kind: Kind = "none";
   #lines: string[] = [];
+  /** Characters of the open unit. */
+  #chars = 0;
   /** A blank line stands before the open unit. */
   #gap = false;
   /** A blank line was seen inside the open list item. */
@@ -85,7 +88,8 @@ export class UnitSplitter {
     else if (this.#kind === "item" && this.#fence !== "") this.#pushInnerFence(line);
     else if (isBlank(line)) this.#pushBlank();
     else if (this.#kind !== "item" || !this.#continueItem(line)) this.#pushLine(line);
-    if (this.#lines.length >= MAX_LINES) this.#cut();
+    this.#chars += line.length + 1;
+    if (this.#lines.length >= MAX_LINES || (this.#chars > MAX_CHARS && this.#kind !== "table")) this.#cut();
   }
 
   /** Ends the open unit. */
@@ -114,7 +118,9 @@ export class UnitSplitter {
     const trial = this.#clone();
     const mark = partial.trim();
     const closing = this.#kind === "code" && mark !== "" && this.#fence.startsWith(mark);
-    if (mark !== "" && !closing && !ONLY_MARKS.test(mark)) trial.push(partial);
+    // An unfinished row would change the columns with every character.
+    const row = this.#kind === "table";
+    if (mark !== "" && !closing && !row && !ONLY_MARKS.test(mark)) trial.push(partial);
     const units = trial.take();
     if (trial.#kind === "code") units.push(trial.#codeUnit(trial.#lines, false));
     else if (trial.#lines.length > 0) units.push(trial.#unit(trial.#lines));
@@ -125,6 +131,7 @@ export class UnitSplitter {
     const copy = new UnitSplitter();
     copy.#kind = this.#kind;
     copy.#lines = [...this.#lines];
+    copy.#chars = this.#chars;
     copy.#gap = this.#gap;
     copy.#blank = this.#blank;
     copy.#itemIndent = this.#itemIndent;
@@ -283,6 +290,7 @@ export class UnitSplitter {
       this.#gap = this.#kind === "table";
     }
     this.#lines = [];
+    this.#chars = 0;
     this.#kind = "none";
     if (last) this.#fence = "";
     this.#blank = false;

@@ -9,6 +9,13 @@ const NO_LINE_START = /^[、。，．：；！？）」』】〕〉》ー々…�
 const NO_LINE_END = /[（「『【〔〈《]$/;
 const ASCII_OR_LATIN = /^[\x20-\x7e\u00a0-\u024f\u2010-\u2027]*$/;
 
+/** Printable ASCII that neither breaks nor ends in a space. */
+const FITS_SIMPLY = /^[\x20-\x7e]*[\x21-\x7e]$/;
+
+function simpleLength(spans: Line): number {
+  return spans.reduce((sum, { text }) => sum + text.length, 0);
+}
+
 interface Piece {
   readonly spans: Span[];
   width: number;
@@ -66,8 +73,8 @@ function endsWithBracket(words: Words): boolean {
 function sticks(words: Words, text: string): boolean {
   const last = words.items.at(-1);
   if (last === undefined || last === null || typeof last === "number") return false;
-  const before = graphemes(last.spans.at(-1)?.text ?? "").at(-1) ?? "";
-  const after = graphemes(text)[0] ?? "";
+  const before = graphemes((last.spans.at(-1)?.text ?? "").slice(-16)).at(-1) ?? "";
+  const after = graphemes(text.slice(0, 16))[0] ?? "";
   if (NO_LINE_START.test(after) || NO_LINE_END.test(before)) return true;
   return graphemeWidth(before) !== 2 && graphemeWidth(after) !== 2;
 }
@@ -157,6 +164,7 @@ class LineFiller {
 
 /** Wraps styled text; a line feed in it starts a new line. An empty text is one empty line. */
 export function wrapLines(spans: Line, width: number): Line[] {
+  if (spans.every(({ text }) => FITS_SIMPLY.test(text)) && simpleLength(spans) <= width) return [spans];
   const filler = new LineFiller(width);
   for (const item of splitWords(spans).items) {
     if (item === null) filler.breakLine(true);
