@@ -34,7 +34,7 @@ it("lists, searches, shows, asks before installing, refuses a malicious skill, a
   terminal = openTerminal([], { home: fixture.home, env: fixture.env, columns: 100, rows: 50 });
   const screen = terminal;
   await screen.shows("❯");
-  screen.type("/skills\r");
+  screen.type("/skills list\r");
   await screen.shows("/code-review");
   await screen.shows("Find more: /skills search WORDS");
   screen.type("/skills search neat\r");

@@ -75,9 +75,9 @@ function lazyServices(deps: ConversationDeps, log: AppLog | undefined): LazyServ
   return {
     prepareInput,
     commands: async (surface = "terminal") => {
-      const { slashCommands } = await import("./commands/slash.ts");
+      const { slashCommands, promptCommands } = await import("./commands/slash.ts");
       const own = slashCommands(deps, surface);
-      return [...own, ...(plugins?.commands(own) ?? [])];
+      return [...own, ...(plugins?.commands(own) ?? []), ...(await promptCommands(services))];
     },
     skillCommands: async (platform) => {
       const { skillCommands } = await import("../skills/preload.ts");

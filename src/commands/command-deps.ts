@@ -1,6 +1,7 @@
 // What the built-in slash commands need from the rest of the program; app/ provides it.
 import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
+import type { McpServerStatus } from "../core/mcp.ts";
 import type { ModelIdentity } from "../core/model/provider.ts";
 import type { Review } from "../core/review.ts";
 import type { SettingRow } from "../core/settings.ts";
@@ -74,7 +75,13 @@ export interface ToolsetState {
   readonly on: "yes" | "no" | "partly";
   /** Part of every conversation; cannot be switched. */
   readonly fixed: boolean;
-  readonly tools: readonly { readonly name: string; readonly on: boolean; readonly reason: string | null }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly on: boolean;
+    readonly reason: string | null;
+    /** Left out of the prompt: the model finds it with search_tools. */
+    readonly searched?: boolean | undefined;
+  }[];
 }
 
 export interface ToolAccess {
@@ -111,6 +118,11 @@ export interface ProcessAccess {
   stop(conversationId: string): Promise<number>;
 }
 
+export interface McpAccess {
+  /** Reads the configuration again and connects; resolves when every server is ready or has failed. */
+  reload(): Promise<readonly McpServerStatus[]>;
+}
+
 export interface CommandDeps {
   readonly home: Pick<Home, "path" | "profile" | "cwd">;
   readonly version: string;
@@ -120,6 +132,7 @@ export interface CommandDeps {
   readonly tools: ToolAccess;
   readonly plugins: PluginAccess;
   readonly processes: ProcessAccess;
+  readonly mcp: McpAccess;
   readonly jobs: () => Promise<CronJobs>;
   readonly skills: SkillCommandDeps;
   readonly review: () => Promise<Review>;

@@ -1,5 +1,7 @@
 // `/cron`: the scheduled jobs. The terminal manages all of them; a chat sees those that were created in it.
+
 import type { ChatCommandContext } from "../core/chat/chat-command.ts";
+import type { CommandAnswer } from "../core/chat/command.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
 import type { JobService } from "../core/job-service.ts";
@@ -7,13 +9,14 @@ import { type BuiltinCommand, chatCommand, text } from "./builtin-command.ts";
 
 /** The part of the job service that the commands use. */
 export interface CronJobs
-  extends Pick<JobService, "list" | "create" | "pause" | "resume" | "trigger" | "remove" | "tickerProblem"> {
+  extends Pick<JobService, "list" | "create" | "update" | "pause" | "resume" | "trigger" | "remove" | "tickerProblem"> {
   /** By id or name, among the visible jobs. Throws UserError when there is none. */
   find(reference: string, isVisible: (job: Job) => boolean): Promise<Job>;
 }
 
 const HELP = `/cron                       scheduled jobs
 /cron add WHEN TASK         WHEN is 30m, every 2h, 0 9 * * 1-5 or 2027-01-15T09:00
+/cron edit JOB WHEN TASK    another time and task
 /cron pause JOB             resume JOB continues it
 /cron run JOB               due now
 /cron remove JOB
@@ -41,6 +44,44 @@ function formatJob(job: Job): string {
   return `${job.id}  ${job.name} (${job.schedule_display}): ${job.state === "scheduled" ? due : job.state}${last}`;
 }
 
+function jobDetail(job: Job): string {
+  const last = job.last_run_at ? `${job.last_run_at.slice(0, 16).replace("T", " ")} ${job.last_status ?? ""}` : "never";
+  return [
+    `${job.name} (${job.id})`,
+    `When       ${job.schedule_display}, ${job.state}`,
+    `Next       ${job.next_run_at?.slice(0, 16).replace("T", " ") ?? "no further run"}`,
+    `Last       ${last}`,
+    ...(job.last_error ? [`Error      ${job.last_error}`] : []),
+    `Delivers   ${job.deliver}`,
+    "",
+    job.script ? `script ${job.script}` : job.prompt,
+  ].join("\n");
+}
+
+/** The list of jobs for the terminal: Enter shows one, other keys change it. */
+async function offerJobs(jobs: CronJobs): Promise<CommandAnswer | null> {
+  const listed = (await jobs.list()).filter((job) => job.state !== "completed");
+  if (listed.length === 0) return null;
+  const problem = await jobs.tickerProblem();
+  const paused = new Set(listed.filter((job) => job.state === "paused").map((job) => job.id));
+  return {
+    type: "choose",
+    title: problem ? `Scheduled jobs: ${problem}` : "Scheduled jobs",
+    choices: listed.map((job) => ({
+      label: job.name,
+      value: job.id,
+      description: `${job.schedule_display}: ${job.state === "scheduled" ? (job.next_run_at?.slice(0, 16).replace("T", " ") ?? "") : job.state}`,
+      detail: jobDetail(job),
+      current: job.state === "scheduled",
+    })),
+    actions: [
+      { key: "r", label: "run now", args: (id) => `run ${id}` },
+      { key: "p", label: "pause or resume", args: (id) => `${paused.has(id) ? "resume" : "pause"} ${id}` },
+      { key: "d", label: "remove", args: (id) => `remove ${id}`, confirm: ({ label }) => `Remove the job ${label}?` },
+    ],
+  };
+}
+
 async function answerInTerminal(args: string, jobs: CronJobs): Promise<string> {
   const [, verb = "list", rest = ""] = /^(\S+)?\s*([\s\S]*)$/.exec(args.trim()) ?? [];
   const withProblem = async (answer: string) => [answer, (await jobs.tickerProblem()) ?? ""].join("\n").trim();
@@ -55,11 +96,24 @@ async function answerInTerminal(args: string, jobs: CronJobs): Promise<string> {
     if (prompt === undefined) return `When, and what?\n${HELP}`;
     return withProblem(`Scheduled: ${formatJob(await jobs.create({ schedule: quoted ?? plain ?? "", prompt }))}`);
   }
-  if (!isJobAction(verb)) return verb === "help" ? HELP : `Unknown: /cron ${verb}\n${HELP}`;
+  if (verb === "edit") return editJob(rest, jobs);
+  if (!isJobAction(verb)) {
+    if (verb === "help") return HELP;
+    const named = (await jobs.list()).find((job) => job.id === args.trim() || job.name === args.trim());
+    return named ? jobDetail(named) : `Unknown: /cron ${verb}\n${HELP}`;
+  }
   if (rest === "") return `Which job? /cron ${verb} JOB; see /cron`;
   const [action, done] = JOB_ACTIONS[verb];
   const job = await jobs[action](rest);
   return verb === "run" ? withProblem(`${done}: ${job.name}.`) : `${done}: ${job.name}.`;
+}
+
+async function editJob(args: string, jobs: CronJobs): Promise<string> {
+  const [, reference = "", change = ""] = /^(\S+)\s*([\s\S]*)$/.exec(args) ?? [];
+  const [, quoted, plain, prompt] = ADD.exec(change) ?? [];
+  if (prompt === undefined) return "Which job, when, and what? /cron edit JOB WHEN TASK";
+  const job = await jobs.find(reference, () => true);
+  return `Changed: ${formatJob(await jobs.update(job.id, { schedule: quoted ?? plain, prompt }))}`;
 }
 
 async function answerInChat(args: string, jobs: CronJobs, chat: ChatCommandContext): Promise<string> {
@@ -94,12 +148,14 @@ export function cronCommands(open: () => Promise<CronJobs>): readonly BuiltinCom
       name: "cron",
       group: "Tools and skills",
       surface: "terminal",
-      args: "[add|pause|resume|run|remove …]",
+      args: "[add|edit|pause|resume|run|remove …]",
       summary: "Scheduled jobs",
       whileBusy: true,
       ownerOnly: true,
-      run: async (args) => {
+      run: async (args, context) => {
         try {
+          const offered = args === "" && context.width !== undefined ? await offerJobs(await open()) : null;
+          if (offered) return offered;
           return { type: "text", text: await answerInTerminal(args, await open()), columns: true };
         } catch (error) {
           if (!(error instanceof UserError)) throw error;

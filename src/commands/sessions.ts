@@ -3,7 +3,7 @@ import type { CommandAnswer, CommandContext } from "../core/chat/command.ts";
 import { type Content, contentText } from "../core/message.ts";
 import type { SessionStore, SessionSummary } from "../core/store/session.ts";
 import { oneLine } from "../lib/text/one-line.ts";
-import { answerErrors, type BuiltinCommand, columns, text } from "./builtin-command.ts";
+import { answerErrors, type BuiltinCommand, columns, isTerminal, text } from "./builtin-command.ts";
 import type { CommandDeps } from "./command-deps.ts";
 import { confirmed } from "./confirm.ts";
 import { age, count, plural, rows } from "./format.ts";
@@ -38,6 +38,14 @@ async function recentChoices(context: CommandContext): Promise<CommandAnswer> {
       description: `${age(now - row.last_active)} ago, ${plural(row.message_count, "message")}, ${row.source}`,
       detail: async () => preview(context, row),
     })),
+    actions: [
+      {
+        key: "d",
+        label: "delete",
+        confirm: ({ label }) => `Delete the session "${label}" and its messages?`,
+        args: (id) => `delete ${id}`,
+      },
+    ],
   };
 }
 
@@ -117,6 +125,11 @@ async function clear(deps: CommandDeps, context: CommandContext): Promise<Comman
 
 async function resume(args: string, context: CommandContext): Promise<CommandAnswer> {
   if (args === "" || args === "list") return recentChoices(context);
+  const deleted = /^delete\s+(\S+)$/.exec(args)?.[1];
+  if (deleted && deleted !== context.conversation.sessionId && isTerminal(context))
+    return text(
+      (await context.store.deleteSession(deleted)) ? `Deleted ${deleted}.` : `There is no session ${deleted}.`,
+    );
   const id = await findSession(context.store, args);
   if (id === context.conversation.sessionId) return text("You are in this session already.");
   return id ? { type: "switch", sessionId: id } : text(`No session matches "${args}".`);

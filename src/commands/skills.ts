@@ -59,6 +59,23 @@ async function listText(deps: SkillCommandDeps, context: CommandContext): Promis
   ].join("\n\n");
 }
 
+/** The skills of the terminal as a list: Enter puts the command into the composer. */
+async function offerSkills(deps: SkillCommandDeps, context: CommandContext): Promise<CommandAnswer | null> {
+  const { skills, problems } = await (await deps.skills()).list({ platform: context.source });
+  if (skills.length === 0 || problems.length > 0) return null;
+  return {
+    type: "choose",
+    title: "Skills (Enter uses one, /skills search WORDS finds more)",
+    choices: skills.map((skill) => ({
+      label: `/${skill.name}`,
+      value: `use ${skill.name}`,
+      description: short(skill.description, 80),
+      detail: `${skill.name} (${skill.category})\n${plain(skill.description)}`,
+    })),
+    actions: [{ key: "d", label: "disable", args: (value) => value.replace(/^use /, "disable ") }],
+  };
+}
+
 function planText(plan: InstallPlan): string {
   const serious = plan.findings.filter((finding) => finding.severity !== "low");
   return [
@@ -215,6 +232,10 @@ export function skillsCommands(deps: SkillCommandDeps): readonly BuiltinCommand[
       ownerOnly: false,
       run: async (args, context): Promise<CommandAnswer> => {
         try {
+          const used = /^use\s+(\S+)$/.exec(args)?.[1];
+          if (used) return { type: "terminal", request: { kind: "draft", text: `/${used} ` } };
+          const offered = args === "" && context.width !== undefined ? await offerSkills(deps, context) : null;
+          if (offered) return offered;
           return { type: "text", text: await answerTo(deps, args, context), columns: true };
         } catch (error) {
           if (!(error instanceof UserError)) throw error;

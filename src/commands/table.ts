@@ -8,6 +8,7 @@ import { displayCommands } from "./display.ts";
 import { exchangeCommands } from "./exchange.ts";
 import { goalCommands } from "./goal.ts";
 import { helpCommands } from "./help.ts";
+import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { programCommands } from "./program.ts";
 import { reviewCommands } from "./review.ts";
@@ -32,6 +33,7 @@ export function builtinCommands(deps: CommandDeps): readonly BuiltinCommand[] {
     ...behaviourCommands(deps),
     ...displayCommands(deps),
     ...toolCommands(deps),
+    ...mcpCommands(deps),
     ...rollbackCommands(deps),
     ...skillsCommands(deps.skills),
     ...cronCommands(deps.jobs),

@@ -6,9 +6,10 @@ import { rows } from "./format.ts";
 
 const LATER = "It takes effect in the next session: /new";
 
-/** `✓` usable, `!` something is missing, `·` off. */
+/** `✓` usable, `⌕` found by search, `!` something is missing, `·` off. */
 function mark(tool: ToolsetState["tools"][number]): string {
   if (!tool.on) return "·";
+  if (tool.searched && tool.reason === null) return "⌕";
   return tool.reason === null ? "✓" : "!";
 }
 

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import type {
   CheckpointAccess,
   CommandDeps,
+  McpAccess,
   ModelAccess,
   PluginAccess,
   ProcessAccess,
   ToolAccess,
+  ToolsetState,
 } from "../../commands/command-deps.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
@@ -82,11 +84,43 @@ function toolAccess(deps: ConversationDeps): ToolAccess {
   return {
     list: async (platform) => {
       const { api, source } = await open();
-      return api.listToolsets(source, { platform, all: false });
+      const states = await source.tools();
+      const searched = new Set(states.filter(({ tool }) => tool.searchable).map(({ tool }) => tool.name));
+      const sets = await api.listToolsets(source, { platform, all: false });
+      const marked = sets.map((set) => ({
+        ...set,
+        tools: set.tools.map((tool) => ({ ...tool, searched: searched.has(tool.name) })),
+      }));
+      return [...marked, ...(await mcpToolsets(services))];
     },
     switch: async (platform, change) => {
       const { api, settings, source } = await open();
       return (await api.switchToolsets(source, settings, { platform, ...change })).notes;
+    },
+  };
+}
+
+/** MCP servers as toolsets; `agent.disabled_toolsets` and `no_mcp` switch them off. */
+async function mcpToolsets({ mcp }: Services): Promise<readonly ToolsetState[]> {
+  const servers = await mcp.open();
+  return (servers?.statuses() ?? []).map(({ name, state, reason, tools }) => ({
+    name: `mcp-${name}`,
+    description: `MCP server, ${state}${reason ? `: ${reason}` : ""}`,
+    on: state === "off" ? "no" : "yes",
+    fixed: true,
+    tools: tools.map((tool) => ({ name: tool, on: state !== "off", reason: null, searched: true })),
+  }));
+}
+
+function mcpAccess({ home, mcp }: Services): McpAccess {
+  return {
+    reload: async () => {
+      const { openSettings } = await import("../../config/api.ts");
+      const { config } = await openSettings(home).load();
+      const servers = await mcp.reload(config.mcp_servers);
+      servers?.start("all");
+      await servers?.settled();
+      return servers?.statuses() ?? [];
     },
   };
 }
@@ -136,6 +170,7 @@ function jobAccess({ cron }: Services): CommandDeps["jobs"] {
     return {
       list: () => actions.list(),
       create: (options) => actions.create(options),
+      update: (id, options) => actions.update(id, options),
       find: (reference, isVisible) => actions.find(reference, isVisible),
       pause: (id) => actions.pause(id),
       resume: (id) => actions.resume(id),
@@ -183,6 +218,7 @@ export function commandDeps(deps: ConversationDeps): CommandDeps {
     tools: toolAccess(deps),
     plugins: pluginAccess(services),
     processes: processAccess(services),
+    mcp: mcpAccess(services),
     jobs: jobAccess(services),
     skills: skillAccess(services),
     review: async () => (await import("../open-review.ts")).openReview(deps),

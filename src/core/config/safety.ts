@@ -30,7 +30,7 @@ export const safetyKeys = {
       "Shell command that answers approvals instead of you: JSON on standard input, once, session or deny on standard output",
     ),
     program_timeout: whole(30, "Seconds to wait for it; no answer means no", { min: 1 }),
-    mcp_reload_confirm: accepted(flag(true, "Ask before MCP servers are reloaded")),
+    mcp_reload_confirm: flag(true, "Ask in the terminal before /reload-mcp"),
     destructive_slash_confirm: flag(true, "Ask in the terminal before /new, /clear and /undo"),
   }),
   command_allowlist: list([], "Command patterns that are always approved"),
