@@ -287,7 +287,7 @@ describe("display and program", () => {
     if (jobs.type !== "choose") throw new Error("no list of jobs");
     const [job] = jobs.choices;
     expect(await said(`/cron ${job?.value}`)).toContain("look at the tides");
-    expect(await said(`/cron edit ${job?.value} "every 3h" look at the moon`)).toContain("every 180m");
+    expect(await said(`/cron edit ${job?.value} "every 3h" look at the moon`)).toContain("(every 3h)");
     expect(jobs.actions?.map((action) => action.args(job?.value ?? ""))).toEqual([
       `run ${job?.value}`,
       `pause ${job?.value}`,
@@ -302,6 +302,15 @@ describe("display and program", () => {
     expect(await run("/queue later")).toMatchObject({ type: "send", when: "after" });
     expect(await run("/steer now")).toMatchObject({ type: "send", when: "now" });
     expect(existsSync(join(home, "config.yaml"))).toBe(true);
+  });
+
+  it("makes, lists and removes snapshots of the home", async () => {
+    expect(await said("/snapshot")).toMatch(/no snapshots/);
+    expect(await said("/snap create before")).toMatch(/state-snapshots.*verified/);
+    const list = await run("/snapshot");
+    if (list.type !== "choose") throw new Error("no list of snapshots");
+    expect(await said(`/snapshot ${list.choices[0]?.value}`)).toMatch(/hermes import .*\.zip/);
+    expect(await said("/snapshot prune 0")).toBe("Removed 1 snapshot.");
   });
 
   it("restores the project's files from a checkpoint", async () => {

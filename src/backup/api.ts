@@ -34,6 +34,22 @@ export function defaultTarget(
     : join(place.userHome, `hermes-backup-${timeStamp(now)}.zip`);
 }
 
+/** The quick backups, newest first. */
+export async function listSnapshots(
+  home: string,
+): Promise<readonly { readonly name: string; readonly file: string; readonly bytes: number; readonly at: number }[]> {
+  const folder = join(home, SNAPSHOTS);
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d{4}-.*\.zip$/.test(name)).sort();
+  const rows = await Promise.all(
+    names.reverse().map(async (name) => {
+      const file = join(folder, name);
+      const info = await stat(file);
+      return { name: name.replace(/\.zip$/, ""), file, bytes: info.size, at: info.mtimeMs / 1000 };
+    }),
+  );
+  return rows;
+}
+
 /** Removes the oldest quick backups above the limit. */
 export async function pruneSnapshots(home: string, keep: number = KEPT_SNAPSHOTS): Promise<number> {
   const folder = join(home, SNAPSHOTS);

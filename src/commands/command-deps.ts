@@ -118,6 +118,23 @@ export interface ProcessAccess {
   stop(conversationId: string): Promise<number>;
 }
 
+export interface SnapshotRow {
+  readonly name: string;
+  readonly file: string;
+  readonly bytes: number;
+  /** Seconds since the epoch. */
+  readonly at: number;
+}
+
+/** Quick backups of the home. */
+export interface SnapshotAccess {
+  /** Newest first. */
+  list(): Promise<readonly SnapshotRow[]>;
+  create(label: string): Promise<{ readonly file: string; readonly bytes: number }>;
+  /** Removes the oldest ones; returns how many. */
+  prune(keep: number): Promise<number>;
+}
+
 export interface McpAccess {
   /** Reads the configuration again and connects; resolves when every server is ready or has failed. */
   reload(): Promise<readonly McpServerStatus[]>;
@@ -133,6 +150,7 @@ export interface CommandDeps {
   readonly plugins: PluginAccess;
   readonly processes: ProcessAccess;
   readonly mcp: McpAccess;
+  readonly snapshots: SnapshotAccess;
   readonly jobs: () => Promise<CronJobs>;
   readonly skills: SkillCommandDeps;
   readonly review: () => Promise<Review>;

@@ -15,6 +15,7 @@ import { reviewCommands } from "./review.ts";
 import { rollbackCommands } from "./rollback.ts";
 import { sessionCommands } from "./sessions.ts";
 import { skillsCommands } from "./skills.ts";
+import { snapshotCommands } from "./snapshot.ts";
 import { taskCommands } from "./tasks.ts";
 import { toolCommands } from "./tools.ts";
 import { turnCommands } from "./turns.ts";
@@ -39,6 +40,7 @@ export function builtinCommands(deps: CommandDeps): readonly BuiltinCommand[] {
     ...cronCommands(deps.jobs),
     ...reviewCommands(deps.review),
     ...usageCommands(deps),
+    ...snapshotCommands(deps),
     ...programCommands(deps),
     ...helpCommands,
     ...chatCommands,

@@ -7,6 +7,7 @@ import type {
   ModelAccess,
   PluginAccess,
   ProcessAccess,
+  SnapshotAccess,
   ToolAccess,
   ToolsetState,
 } from "../../commands/command-deps.ts";
@@ -110,6 +111,31 @@ async function mcpToolsets({ mcp }: Services): Promise<readonly ToolsetState[]> 
     fixed: true,
     tools: tools.map((tool) => ({ name: tool, on: state !== "off", reason: null, searched: true })),
   }));
+}
+
+function snapshotAccess({ home }: Services): SnapshotAccess {
+  const open = () => import("../../backup/api.ts");
+  return {
+    list: async () => (await open()).listSnapshots(home.path),
+    prune: async (keep) => (await open()).pruneSnapshots(home.path, keep),
+    create: async (label) => {
+      const [api, { databaseAccess }, { describeInstallation }] = await Promise.all([
+        open(),
+        import("../care/open-backup.ts"),
+        import("../../install/api/installation.ts"),
+      ]);
+      const report = await api.backups.make({
+        home: home.path,
+        target: api.defaultTarget({ home: home.path, userHome: home.path }, true, new Date()),
+        quick: true,
+        label,
+        version: describeInstallation(home).version,
+        databases: await databaseAccess(),
+      });
+      await api.pruneSnapshots(home.path);
+      return { file: report.file, bytes: report.packed };
+    },
+  };
 }
 
 function mcpAccess({ home, mcp }: Services): McpAccess {
@@ -219,6 +245,7 @@ export function commandDeps(deps: ConversationDeps): CommandDeps {
     plugins: pluginAccess(services),
     processes: processAccess(services),
     mcp: mcpAccess(services),
+    snapshots: snapshotAccess(services),
     jobs: jobAccess(services),
     skills: skillAccess(services),
     review: async () => (await import("../open-review.ts")).openReview(deps),

@@ -73,7 +73,7 @@ function describe(endpoint: Endpoint, model: string, facts: ServerFacts): Listed
     label: endpoint.label,
     model,
     contextLength: facts.contextLength ?? familyWindow(model),
-    price: endpoint.local ? { input: 0, output: 0 } : priced?.prices,
+    price: priced?.prices ?? (endpoint.local ? { input: 0, output: 0 } : undefined),
     local: endpoint.local,
   };
 }
