@@ -3,17 +3,25 @@ import type {
   CompactionReport,
   Conversation,
   ConversationOptions,
+  RunToolOptions,
   SendOptions,
   UndoneExchange,
 } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import type { Goals } from "../core/goal.ts";
-import { type ContentPart, contentText, type Message, type ToolMessage, type UserMessage } from "../core/message.ts";
-import { wellFormed } from "../core/model/well-formed.ts";
+import {
+  type ContentPart,
+  contentText,
+  type JsonObject,
+  type Message,
+  type ToolMessage,
+  type UserMessage,
+} from "../core/message.ts";
 import { lessTrusted, type Provenance } from "../core/trust.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
 import { errorMessage } from "../lib/error-message.ts";
+import { keepAbandonedAnswer } from "./answer-draft.ts";
 import { compact } from "./compaction.ts";
 import { type ConversationState, createState } from "./conversation-state.ts";
 import { abandonedAnswer } from "./delegation/delegation-record.ts";
@@ -25,9 +33,11 @@ import { createSessionId, MessageLog, rootSession } from "./message-log.ts";
 import type { ConversationParts } from "./parts.ts";
 import { generateTitle, lastExchange, wantsTitle } from "./title.ts";
 import { answerTo, openCalls } from "./tools/open-calls.ts";
+import { runForUser } from "./tools/run-for-user.ts";
 import { runTurn } from "./turn.ts";
 import { Turn, type TurnOutcome } from "./turn-state.ts";
 import { untilAborted } from "./until-aborted.ts";
+import { append, type Input, isAnswerTo, prepend, userMessage } from "./user-input.ts";
 
 const CLOSE_MS = 5_000;
 const DEFAULT_GOALS = { maxTurns: 20, verdictTokens: 4096 };
@@ -40,36 +50,6 @@ function failedBy(error: unknown): TurnOutcome {
   return { end: "failed", text: "", failure: { kind: "unknown", message: errorMessage(error), hint } };
 }
 
-function userMessage(input: string | readonly ContentPart[]): UserMessage {
-  const content =
-    typeof input === "string"
-      ? wellFormed(input)
-      : input.map((part) => (part.type === "text" ? { ...part, text: wellFormed(part.text) } : part));
-  const empty = typeof content === "string" ? content.trim() === "" : content.length === 0;
-  if (empty) throw new UserError("There is nothing to send.", { hint: "Type a message first." });
-  return { role: "user", content };
-}
-
-function prepend(text: string, input: string | readonly ContentPart[]): string | readonly ContentPart[] {
-  if (text === "") return input;
-  return typeof input === "string" ? `${text}\n\n${input}` : [{ type: "text", text }, ...input];
-}
-
-function append(input: string | readonly ContentPart[], parts: readonly ContentPart[]) {
-  if (parts.length === 0) return input;
-  return [...(typeof input === "string" ? [{ type: "text" as const, text: input }] : input), ...parts];
-}
-
-function isAnswerTo(message: Message, callId: string): boolean {
-  return message.role === "tool" && message.tool_call_id === callId;
-}
-
-/** What a turn begins with besides its message. */
-interface Input {
-  readonly after: Promise<unknown> | undefined;
-  readonly results: readonly ToolMessage[] | undefined;
-}
-
 export class AgentConversation implements Conversation {
   readonly #state: ConversationState;
   readonly #background = new Set<Promise<void>>();
@@ -80,7 +60,11 @@ export class AgentConversation implements Conversation {
   #closed = false;
   readonly goal: Goals;
 
-  constructor(parts: ConversationParts, log: MessageLog) {
+  /** Characters of an answer that was cut off when the process of the last turn was killed. */
+  readonly recoveredChars: number;
+
+  constructor(parts: ConversationParts, log: MessageLog, recoveredChars = 0) {
+    this.recoveredChars = recoveredChars;
     this.#state = createState(parts, log);
     const { store, side, settings } = parts;
     this.goal = new SessionGoals({
@@ -113,7 +97,42 @@ export class AgentConversation implements Conversation {
 
   /** Text that is put before the next input, for example skills that were asked for. */
   prependToNextInput(text: string): void {
-    this.#firstText = text;
+    this.#firstText = [this.#firstText, text].filter((part) => part !== "").join("\n\n");
+  }
+
+  async runTool(name: string, args: JsonObject, options: RunToolOptions): Promise<string> {
+    this.#mustBeFree();
+    const controller = new AbortController();
+    const { signal, release } = joinSignals([controller.signal, options.signal]);
+    const turn = new Turn(this.#state, userMessage(options.label), {
+      signal,
+      tainted: undefined,
+      typed: undefined,
+      senderId: undefined,
+      deltaMs: 0,
+      emit: (event) => options.onEvent(event),
+    });
+    const run = async (): Promise<string> => {
+      await this.#begin(turn);
+      return runForUser(turn, name, args);
+    };
+    const work = run();
+    this.#running = {
+      controller,
+      work: work.then(
+        () => undefined,
+        () => undefined,
+      ),
+    };
+    try {
+      const text = await work;
+      this.prependToNextInput(`[${options.label}]\n${text}`);
+      return text;
+    } finally {
+      this.#running = undefined;
+      controller.abort(TURN_OVER);
+      release();
+    }
   }
 
   async *send(
@@ -373,5 +392,6 @@ export async function openConversation(
     throw new UserError(`There is no session ${options.resume}.`, { hint: "List them with `hermes sessions list`." });
   const messages = await store.getConversation(sessionId);
   const conversationId = await rootSession(store, row);
-  return new AgentConversation(parts, new MessageLog(parts, { sessionId, conversationId, row, messages }));
+  const log = new MessageLog(parts, { sessionId, conversationId, row, messages });
+  return new AgentConversation(parts, log, await keepAbandonedAnswer(parts, log));
 }

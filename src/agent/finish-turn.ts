@@ -50,6 +50,7 @@ export async function finishTurn(turn: Turn, raw: TurnOutcome): Promise<AgentEve
   const outcome = redactor === undefined ? raw : { ...raw, text: redactor.redact(raw.text) };
   await guarded(turn, () => storeUnfinished(turn, outcome), undefined);
   await guarded(turn, () => turn.state.outside.flush(), undefined);
+  turn.draft?.clear();
   const text = await guarded(turn, () => finalText(turn, outcome), outcome.text);
   await guarded(turn, () => notifyObservers(turn, outcome, text), undefined);
   return {

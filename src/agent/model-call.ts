@@ -87,11 +87,16 @@ class DeltaStream {
   #waiting: { kind: DeltaKind; text: string } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #emittedAt = Number.NEGATIVE_INFINITY;
+  readonly #draft: Turn["draft"];
+  /** Text of the same answer from earlier calls. */
+  readonly #before: string;
   #streamed = "";
 
   constructor(turn: Turn) {
     this.#redactor = turn.state.redactor;
     this.#emit = turn.emit;
+    this.#draft = turn.draft;
+    this.#before = turn.replies.pieces;
     this.#deltaMs = turn.deltaMs;
     this.#resetRedaction();
   }
@@ -121,12 +126,16 @@ class DeltaStream {
 
   #emitDelta(kind: DeltaKind, text: string): void {
     if (text === "") return;
-    if (kind === "text") this.#streamed += text;
+    if (kind === "text") {
+      this.#streamed += text;
+      this.#draft?.update(this.#before + this.#streamed);
+    }
     this.#emit({ type: "delta", kind, text });
   }
 
   restart(): void {
     this.#streamed = "";
+    this.#draft?.clear();
     this.#waiting = undefined;
     this.close();
     this.#resetRedaction();

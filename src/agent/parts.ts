@@ -7,6 +7,7 @@ import type { Memory } from "../core/memory.ts";
 import type { JsonObject, Message } from "../core/message.ts";
 import type { AnswerShape, Provider, ReasoningEffort, SideModel } from "../core/model/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
+import type { AnswerDrafts } from "../core/store/answer-draft.ts";
 import type { SessionIndex, SessionLog } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
 import type { DenyTool, ProposeChange, ToolBox } from "../core/tool/tool.ts";
@@ -71,6 +72,8 @@ export interface ConversationParts {
   readonly human: Human;
   readonly side: SideModel;
   readonly redactor?: Redactor | undefined;
+  /** Where streamed text is kept until its message is stored. */
+  readonly drafts?: AnswerDrafts | undefined;
   readonly gate?: Gate | undefined;
   /** Remembers which messages hold text of others; without it a restart forgets that. */
   readonly trust?: TrustLog | undefined;

@@ -3,6 +3,7 @@ import type { AgentEvent, TurnEnd } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Message, ToolCall, UserMessage } from "../core/message.ts";
 import { contentText } from "../core/message.ts";
+import { AnswerDraftWriter } from "./answer-draft.ts";
 import type { ConversationState } from "./conversation-state.ts";
 import { ReplyReader } from "./next-step.ts";
 import { FileChanges } from "./tools/file-changes.ts";
@@ -42,6 +43,7 @@ export class Turn {
   readonly totals = new TurnTotals();
   readonly guard: LoopGuard;
   readonly changes = new FileChanges();
+  readonly draft: AnswerDraftWriter | undefined;
   readonly replies: ReplyReader;
   readonly userText: string;
   /** The stored user message of this turn; looked up again after a compaction. */
@@ -70,6 +72,7 @@ export class Turn {
     this.senderId = options.senderId;
     this.deltaMs = options.deltaMs;
     this.emit = options.emit;
+    this.draft = state.drafts && new AnswerDraftWriter(state.drafts, () => state.log.sessionId);
     this.guard = new LoopGuard(state.settings.guard);
     this.replies = new ReplyReader(state.tools, state.settings.continueCutAnswers);
     this.userText = contentText(input.content);
@@ -83,6 +86,7 @@ export class Turn {
   /** Stores messages, then emits them. */
   async append(messages: readonly Message[]): Promise<Message[]> {
     const stored = await this.state.log.append(messages);
+    if (messages.some(({ role }) => role === "assistant")) this.draft?.clear();
     for (const { id, message } of stored) {
       if (message.role === "tool")
         this.state.outside.stored(this.state.log.sessionId, id, {

@@ -23,7 +23,14 @@ import { registerBuiltins } from "./builtins.ts";
 import { type AppLog, openAppLog } from "./care/open-log.ts";
 import { lazyProjectTrust, openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
-import { ledgerByConversation, openHomeStore, openLedger, openReviewData, sessionsDir } from "./open-store.ts";
+import {
+  ledgerByConversation,
+  openAnswerDrafts,
+  openHomeStore,
+  openLedger,
+  openReviewData,
+  sessionsDir,
+} from "./open-store.ts";
 import type { JobAccess, Services } from "./services.ts";
 
 export interface OpenAppOptions {
@@ -181,7 +188,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   const { warnings } = loaded;
   // An object of this program: slash commands change settings while it runs.
   const config = { ...loaded.config };
-  const [store, { ledger, close: closeLedger }] = await Promise.all([
+  const [store, { ledger, close: closeLedger }, { drafts, close: closeDrafts }] = await Promise.all([
     openHomeStore(home, {
       host: options.host,
       database: options.database,
@@ -189,6 +196,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
       onNotice: notice,
     }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
+    openAnswerDrafts(home),
   ]);
   const { hooks, plugins } = await openExtensions(home, config, {
     accept: options.acceptHooks ?? false,
@@ -211,10 +219,15 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   const mcp = openMcp({ home, config, models, redactor: guards.redactor }, notice);
   const { trust, proposals, projects: decisions, close: closeReview } = openReviewData(home, store, guards.redactor);
   const projects = lazyProjectTrust(home, config, decisions);
-  const base = { home, config, store, ledger, trust, proposals, projects, models };
+  const base = { home, config, store, ledger, drafts, trust, proposals, projects, models };
   const services: Services = { ...base, plugins, ...guards, skills, mcp, cron: jobs, notice };
   skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
-  return { services, store, jobs, warnings: warnings.map((warning) => warning.message), closeLedger, closeReview };
+  const closeRuntime = () => {
+    closeLedger();
+    closeDrafts();
+  };
+  const shown = warnings.map((warning) => warning.message);
+  return { services, store, jobs, warnings: shown, closeLedger: closeRuntime, closeReview };
 }
 
 export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {

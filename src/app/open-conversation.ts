@@ -196,6 +196,7 @@ async function openPrepared(
       human: options.human ?? absentHuman,
       side,
       redactor: services.redactor,
+      drafts: services.drafts,
       gate: turnGate(deps),
       trust: services.trust,
       propose: (call) => services.proposals.add(call, { source: options.source ?? "cli", chat: options.origin }),
@@ -235,9 +236,11 @@ async function openPrepared(
     notices: [
       ...connected.notes,
       ...(prepared.notice ? [prepared.notice] : []),
+      ...recoveryNotice(conversation.recoveredChars),
       ...preloadNotes,
       ...windowNotice(limits, names, toolbox),
     ],
+    toolCount: toolbox.schemas.length,
     get promptParts() {
       return [...promptParts, { name: "tool schemas", tokens: estimateSchemaTokens(toolbox.schemas) }];
     },
@@ -269,6 +272,13 @@ async function restore(
     await conversation.close();
     throw error;
   }
+}
+
+function recoveryNotice(chars: number): string[] {
+  if (chars === 0) return [];
+  return [
+    `The last answer was cut off when the program was killed; the ${chars} characters shown until then were kept.`,
+  ];
 }
 
 function windowNotice(limits: ModelLimits, names: readonly string[], toolbox: ToolBox): string[] {

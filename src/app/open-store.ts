@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Home } from "../core/home.ts";
 import type { ProjectDecisions } from "../core/project-trust.ts";
 import type { Redactor } from "../core/redactor.ts";
+import type { AnswerDrafts } from "../core/store/answer-draft.ts";
 import type { ProposalStore } from "../core/store/proposals.ts";
 import type { SessionIndex, SessionLog, SessionStore } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
@@ -84,6 +85,26 @@ export function openReviewData(
       find: async (folder, remote) => (await projects()).find(folder, remote),
       record: async (folder, remote, decision) => (await projects()).record(folder, remote, decision),
     },
+    close: () => {
+      for (const db of opened.splice(0)) db.close();
+    },
+  };
+}
+
+/** Answers that are being streamed; the file is opened when the first one is kept. */
+export async function openAnswerDrafts(home: Home): Promise<{ readonly drafts: AnswerDrafts; close(): void }> {
+  const [{ openRuntimeDb }, { createAnswerDrafts }] = await Promise.all([
+    import("../store/runtime-db.ts"),
+    import("../store/runtime/answer-drafts.ts"),
+  ]);
+  const opened: { close(): void }[] = [];
+  const drafts = createAnswerDrafts(() => {
+    const db = openRuntimeDb(privateDatabase(home, "runtime.db"));
+    opened.push(db);
+    return db;
+  });
+  return {
+    drafts,
     close: () => {
       for (const db of opened.splice(0)) db.close();
     },

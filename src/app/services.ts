@@ -8,6 +8,7 @@ import type { Deliverer } from "../core/job.ts";
 import type { ProjectTrust } from "../core/project-trust.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
+import type { AnswerDrafts } from "../core/store/answer-draft.ts";
 import type { ProposalStore } from "../core/store/proposals.ts";
 import type { SessionStore } from "../core/store/session.ts";
 import type { TrustLog } from "../core/store/trust-log.ts";
@@ -40,6 +41,7 @@ export interface Services {
   readonly proposals: ProposalStore;
   /** Which projects are the user's own. */
   readonly projects: ProjectTrust;
+  readonly drafts: AnswerDrafts;
   readonly models: Models;
   readonly redactor: Redactor;
   readonly gate: AppGate;

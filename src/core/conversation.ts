@@ -3,7 +3,7 @@ import type { AgentEvent } from "./event.ts";
 import type { Goals } from "./goal.ts";
 import type { Human } from "./human.ts";
 import type { JobOrigin } from "./job.ts";
-import type { ContentPart, Message, ToolMessage } from "./message.ts";
+import type { ContentPart, JsonObject, Message, ToolMessage } from "./message.ts";
 import type { AnswerShape, ModelIdentity, ToolSchema } from "./model/provider.ts";
 import type { DenyTool } from "./tool/tool.ts";
 import type { Provenance } from "./trust.ts";
@@ -22,6 +22,13 @@ export interface SendOptions {
   readonly deltaMs?: number | undefined;
   /** The model is called only after this resolves; when it rejects, the turn fails. */
   readonly after?: Promise<unknown> | undefined;
+}
+
+export interface RunToolOptions {
+  readonly signal: AbortSignal;
+  /** What happened, for the model: "The user ran: ls". */
+  readonly label: string;
+  onEvent(event: AgentEvent): void;
 }
 
 export interface CompactionReport {
@@ -62,6 +69,11 @@ export interface Conversation {
    * rules as for `send`.
    */
   continueWith(results: readonly ToolMessage[], options?: SendOptions): AsyncGenerator<AgentEvent, void, undefined>;
+  /**
+   * Runs a tool for the user, through the gate like a call of the model, while no turn runs. The model reads the result
+   * with the next input. Returns the result's text.
+   */
+  runTool(name: string, args: JsonObject, options: RunToolOptions): Promise<string>;
   /** Guidance for the running turn, added to the next tool result. False when no turn runs or the text is blank. */
   steer(text: string): boolean;
   /** Stops the running turn within half a second, including its tools. False when no turn runs. */
@@ -115,6 +127,8 @@ export interface OpenedConversation {
   readonly notices: readonly string[];
   /** Those of the notices that name the model used instead of the configured one; scripts print them too. */
   readonly modelNotices: readonly string[];
+  /** How many tools the model has. */
+  readonly toolCount: number;
   /** Tokens of each part of the fixed prompt. */
   readonly promptParts: readonly { readonly name: string; readonly tokens: number }[];
 }

@@ -157,4 +157,13 @@ export const RUNTIME_MIGRATIONS: readonly (readonly string[])[] = [
       PRIMARY KEY (folder, remote)
     ) WITHOUT ROWID`,
   ],
+  [
+    // Answers that are being streamed, in case that the process is killed. Milliseconds.
+    `CREATE TABLE answer_drafts (
+      session_id TEXT PRIMARY KEY,
+      pid INTEGER NOT NULL,
+      text TEXT NOT NULL,
+      updated_at INTEGER NOT NULL
+    ) WITHOUT ROWID`,
+  ],
 ];
