@@ -18,7 +18,7 @@ async function start(...script: Parameters<FakeLlm["enqueue"]>): Promise<TestTer
     script: (request) => (request.tools.length === 0 ? text("A title") : (rest.shift() ?? text("nothing left"))),
   });
   home.useModel(llm);
-  terminal = openTerminal([], { home: home.path });
+  terminal = openTerminal(["--plain"], { home: home.path });
   await terminal.shows("❯");
   return terminal;
 }
@@ -96,7 +96,7 @@ it("resumes with a recap", async () => {
   screen.type("\u0004");
   await screen.exited;
   const [row] = JSON.parse((await runHermes(["sessions", "list", "--json"], { home: home.path })).stdout);
-  terminal = openTerminal(["-r", row.id], { home: home.path });
+  terminal = openTerminal(["--plain", "-r", row.id], { home: home.path });
   await terminal.shows("what did we plant?");
   await terminal.shows("We planted tomatoes.");
 });

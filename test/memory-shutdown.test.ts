@@ -79,7 +79,7 @@ it("a provider that never finishes does not keep the program running", async () 
 }, 30_000);
 
 it("for each conversation of a terminal: /new, then the request to end", async () => {
-  const terminal = openTerminal([], { home: home.path });
+  const terminal = openTerminal(["--plain"], { home: home.path });
   try {
     await terminal.shows("Ctrl-D");
     terminal.type("Hello\r");

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 it("lists, searches, shows, asks before installing, refuses a malicious skill, and uninstalls", async () => {
-  terminal = openTerminal([], { home: fixture.home, env: fixture.env, columns: 100, rows: 50 });
+  terminal = openTerminal(["--plain"], { home: fixture.home, env: fixture.env, columns: 100, rows: 50 });
   const screen = terminal;
   await screen.shows("❯");
   screen.type("/skills list\r");
@@ -78,7 +78,7 @@ it("lists, searches, shows, asks before installing, refuses a malicious skill, a
 it("reports a missing name and an empty result", async () => {
   mkdirSync(fixture.skills, { recursive: true });
   writeFileSync(join(fixture.home, ".no-bundled-skills"), "");
-  terminal = openTerminal([], { home: fixture.home, env: fixture.env });
+  terminal = openTerminal(["--plain"], { home: fixture.home, env: fixture.env });
   await terminal.shows("❯");
   terminal.type("/skills\r");
   await terminal.shows("No skills are installed.");

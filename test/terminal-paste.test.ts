@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 async function start(...script: Parameters<typeof openChat>[0]): Promise<TerminalChat> {
-  chat = await openChat(script);
+  chat = await openChat(script, { plain: true });
   return chat;
 }
 

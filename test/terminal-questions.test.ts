@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function start(script: readonly ScriptedReply[], options: ChatOptions = {}): Promise<TerminalChat> {
-  chat = await openChat(script, { prepare: (home) => mkdirSync(join(home, "data")), ...options });
+  chat = await openChat(script, { plain: true, prepare: (home) => mkdirSync(join(home, "data")), ...options });
   return chat;
 }
 

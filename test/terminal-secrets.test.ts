@@ -22,7 +22,7 @@ function addSkill(home: string): void {
 }
 
 async function start(script: readonly ScriptedReply[], options: ChatOptions = {}): Promise<TerminalChat> {
-  chat = await openChat(script, { prepare: addSkill, ...options });
+  chat = await openChat(script, { plain: true, prepare: addSkill, ...options });
   return chat;
 }
 

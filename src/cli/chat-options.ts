@@ -34,6 +34,7 @@ export const chatOptions: { readonly [name: string]: CliOption } = {
     help: "With -q: append the conversation to a ShareGPT file in this folder",
   },
   verbose: { type: "boolean", short: "v", help: "Show what tools report while they run" },
+  plain: { type: "boolean", help: "Linear output for screen readers and simple terminals: labels and numbered menus" },
   json: { type: "boolean", help: "With -q: print events as JSON lines" },
 };
 

@@ -74,7 +74,14 @@ async function run(context: CliContext): Promise<number> {
     const forHuman = (human: Human) => conversationOptions(context, app, human, options.maxTurns);
     const { home, terminal } = context;
     if (options.mode === "interactive")
-      return await surface.interact({ home, terminal, app, verbose, options: forHuman });
+      return await surface.interact({
+        home,
+        terminal,
+        app,
+        verbose,
+        plain: Boolean(context.values.plain),
+        options: forHuman,
+      });
     const opened = await app.openConversation(await forHuman(absentHuman));
     const folder = textOption(context, "trajectory");
     return await surface.ask(terminal, app, opened, {

@@ -43,6 +43,8 @@ export interface Surfaces {
       readonly terminal: Terminal;
       readonly app: App;
       readonly verbose: boolean;
+      /** Linear output without cursor movement. */
+      readonly plain: boolean;
       options(human: Human): Promise<ConversationOptions>;
     }): Promise<number>;
     /** Asks one question, prints the answer and returns the exit code. Closes the conversation. */

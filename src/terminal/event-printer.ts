@@ -12,6 +12,8 @@ export interface PrintOptions {
   readonly reasoning: boolean;
   /** `off`, `new` (no repeats), `all`, `verbose`. */
   readonly toolProgress: string;
+  /** Lines that say where an answer begins and ends, for screen readers. */
+  readonly labels?: boolean | undefined;
 }
 
 function seconds(ms: number): string {
@@ -77,6 +79,7 @@ export class EventPrinter {
       if (this.#options.reasoning) this.#write(this.#terminal.style("dim", this.#terminal.forOut(text)));
       return;
     }
+    if (this.#options.labels && this.#streamed === "") this.#terminal.out("Hermes answers:");
     this.#streamed += text;
     // CR LF may be split across two chunks.
     const whole = this.#held + text;
@@ -129,6 +132,10 @@ export class EventPrinter {
     // Streamed text is already on the screen; only what was added afterwards (a footer) is printed.
     const rest = shown !== "" && event.text.startsWith(shown) ? event.text.slice(shown.length).trim() : event.text;
     if (rest !== "") this.#terminal.out(this.#terminal.forOut(rest));
+    if (this.#options.labels && event.text.trim() !== "") {
+      const words = event.text.trim().split(/\s+/u).length;
+      this.#terminal.out(`End of the answer, ${words} ${words === 1 ? "word" : "words"}.`);
+    }
     if (event.end === "interrupted") this.note(this.#terminal.style("yellow", "  interrupted"));
     if (event.end === "budget")
       this.note(

@@ -25,6 +25,9 @@ export interface ChatOptions {
   /** A folder of the home that comes first in PATH. */
   readonly pathFirst?: string;
   readonly pipedOutput?: boolean;
+  /** A terminal without cursor movement: the plain mode instead of the full screen. */
+  readonly plain?: boolean;
+  readonly args?: readonly string[];
   readonly prepare?: (home: string) => unknown;
 }
 
@@ -38,7 +41,12 @@ export async function openChat(script: readonly ScriptedReply[], options: ChatOp
   home.useModel(llm, options.config);
   options.prepare?.(home.path);
   const env = options.pathFirst ? { PATH: `${join(home.path, options.pathFirst)}:${process.env.PATH ?? ""}` } : {};
-  const screen = openTerminal([], { home: home.path, ...options, env: { ...options.env, ...env } });
+  const plain = options.plain ? { TERM: "dumb" } : {};
+  const screen = openTerminal(options.args ?? [], {
+    home: home.path,
+    ...options,
+    env: { ...plain, ...options.env, ...env },
+  });
   await screen.shows("❯");
   return {
     home,

@@ -11,6 +11,10 @@ export interface TestTerminal {
   /** Everything that was written, control sequences included. */
   raw(): string;
   type(text: string): void;
+  resize(columns: number, rows: number): void;
+  /** Row and column of the cursor in the window, from 0. */
+  cursor(): { readonly row: number; readonly column: number };
+  readonly pid: number;
   /** Waits until the screen shows the text. */
   shows(text: string | RegExp, timeoutMs?: number): Promise<void>;
   exited: Promise<number>;
@@ -31,7 +35,7 @@ export function openTerminal(
 ): TestTerminal {
   const cols = options.columns ?? 100;
   const rows = options.rows ?? 40;
-  const emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 5_000 });
+  const emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 50_000 });
   const command = [process.execPath, hermesProgram(), ...args];
   const [program = "", ...rest] = options.pipedOutput ? ["/bin/sh", "-c", '"$0" "$@" | cat', ...command] : command;
   const child = spawn(program, rest, {
@@ -51,6 +55,8 @@ export function openTerminal(
     written += data;
     emulator.write(data);
   });
+  // Answers to the program's questions about the terminal.
+  emulator.onData((data) => child.write(data));
   const exited = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
   const linesFrom = (first: number) => {
     const lines: string[] = [];
@@ -65,6 +71,12 @@ export function openTerminal(
     window: () => linesFrom(emulator.buffer.active.baseY),
     raw: () => written,
     type: (text) => child.write(text),
+    resize: (columns, height) => {
+      emulator.resize(columns, height);
+      child.resize(columns, height);
+    },
+    cursor: () => ({ row: emulator.buffer.active.cursorY, column: emulator.buffer.active.cursorX }),
+    pid: child.pid,
     shows: async (text, timeoutMs = 20_000) => {
       const until = Date.now() + timeoutMs;
       const there = () => (typeof text === "string" ? screen().includes(text) : text.test(screen()));

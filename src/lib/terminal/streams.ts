@@ -3,6 +3,6 @@ import type { Readable, Writable } from "node:stream";
 
 export interface TerminalStreams {
   readonly stdin: Readable & { isTTY?: boolean | undefined; setRawMode?(on: boolean): unknown };
-  readonly stdout: Writable & { isTTY?: boolean | undefined; columns?: number };
+  readonly stdout: Writable & { isTTY?: boolean | undefined; columns?: number; rows?: number | undefined };
   readonly stderr: Writable & { isTTY?: boolean | undefined; columns?: number; rows?: number | undefined };
 }

@@ -15,9 +15,9 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
   cyan: [36, 39],
 };
 
-/** The reader of a pipe may exit early (`| head`); the program continues. */
+/** The reader of a pipe may exit early (`| head`), and a terminal may be closed (EIO); the program continues. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
 }
 
 export class Terminal {

@@ -1,28 +1,8 @@
 // A line editor that draws only while a prompt is shown; pasted blocks appear as a short label.
 import { EventEmitter } from "node:events";
 import { createInterface, type Interface } from "node:readline";
-import type { InputReceiver } from "../lib/terminal/terminal-input.ts";
-
-export interface TypedLine {
-  /** The whole text. */
-  readonly text: string;
-  /** The text with labels in place of pasted blocks. */
-  readonly typed: string;
-  /** Pasted blocks by their labels. */
-  readonly pastes: ReadonlyMap<string, string>;
-}
-
-const LABEL = /\[pasted #\d+: \d+ (?:lines|characters)\]/g;
-
-/** A line without pasted blocks. */
-export function plainLine(text: string): TypedLine {
-  return { text, typed: text, pastes: new Map() };
-}
-
-/** The text with pasted blocks in place of their labels. */
-export function withPastes(text: string, pastes: ReadonlyMap<string, string>): string {
-  return pastes.size === 0 ? text : text.replace(LABEL, (label) => pastes.get(label) ?? label);
-}
+import type { InputReceiver } from "../../lib/terminal/terminal-input.ts";
+import { pasteLabel, type TypedLine, withPastes } from "../composer/typed-line.ts";
 
 export interface EditorEvents {
   line(line: TypedLine): void;
@@ -73,11 +53,6 @@ const CONTINUED = "… ";
 const PLAIN_PASTE = 500;
 const KEPT_PASTES = 50;
 const ERASE = "\u007f";
-
-function pasteLabel(text: string, number: number): string {
-  const lines = text.split(/\r\n|\n/).length - (text.endsWith("\n") ? 1 : 0);
-  return lines > 1 ? `[pasted #${number}: ${lines} lines]` : `[pasted #${number}: ${text.length} characters]`;
-}
 
 export class LineEditor implements InputReceiver {
   readonly #events: EditorEvents;

@@ -1,11 +1,11 @@
 // Asks the user at this terminal for approvals, answers and secrets.
 
-import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
-import { underSignals } from "../lib/async/joined-signal.ts";
-import type { Terminal } from "../lib/terminal/terminal.ts";
-import { oneLine } from "../lib/text/one-line.ts";
-import { fitToWidth } from "../lib/text/text-width.ts";
-import { showControlCharacters } from "../lib/text/visible-text.ts";
+import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../../core/human.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
+import type { Terminal } from "../../lib/terminal/terminal.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
+import { fitToWidth } from "../../lib/text/text-width.ts";
+import { showControlCharacters } from "../../lib/text/visible-text.ts";
 import { actionText } from "./approval-question.ts";
 import type { Answer, AnswerReader, LineReader } from "./line-reader.ts";
 

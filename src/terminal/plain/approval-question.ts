@@ -1,7 +1,7 @@
 // Formats the action of an approval question: control characters are escaped, and long actions are shown completely.
-import type { ApprovalRequest } from "../core/human.ts";
-import { splitToWidth } from "../lib/text/text-width.ts";
-import { showControlCharacters } from "../lib/text/visible-text.ts";
+import type { ApprovalRequest } from "../../core/human.ts";
+import { splitToWidth } from "../../lib/text/text-width.ts";
+import { showControlCharacters } from "../../lib/text/visible-text.ts";
 
 /** Prefix of each line of the action. */
 const LINE = "  │ ";

@@ -1,10 +1,11 @@
 // Input of the interactive conversation: messages, and questions during which typed text is kept for later.
 import { appendFile, readFile } from "node:fs/promises";
-import { PipedLines } from "../lib/terminal/piped-lines.ts";
-import { SecretEntry } from "../lib/terminal/secret-input.ts";
-import type { Terminal } from "../lib/terminal/terminal.ts";
-import { TerminalInput } from "../lib/terminal/terminal-input.ts";
-import { LineEditor, MAX_HISTORY, plainLine, type TypedLine } from "./line-editor.ts";
+import { PipedLines } from "../../lib/terminal/piped-lines.ts";
+import { SecretEntry } from "../../lib/terminal/secret-input.ts";
+import type { Terminal } from "../../lib/terminal/terminal.ts";
+import { TerminalInput } from "../../lib/terminal/terminal-input.ts";
+import { plainLine, type TypedLine } from "../composer/typed-line.ts";
+import { LineEditor, MAX_HISTORY } from "./line-editor.ts";
 
 /** Longer messages are not kept in the history file. */
 const MAX_REMEMBERED = 5_000;

@@ -1,8 +1,8 @@
 // The recap of a resumed conversation: its last exchanges, shortened.
 
-import { type Content, contentText } from "../core/message.ts";
-import type { SessionLog } from "../core/store/session.ts";
-import type { Terminal } from "../lib/terminal/terminal.ts";
+import { type Content, contentText } from "../../core/message.ts";
+import type { SessionLog } from "../../core/store/session.ts";
+import type { Terminal } from "../../lib/terminal/terminal.ts";
 
 const EXCHANGES = 10;
 const USER_CHARS = 300;

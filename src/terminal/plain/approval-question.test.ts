@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ApprovalRequest } from "../core/human.ts";
-import { displayWidth } from "../lib/text/text-width.ts";
+import type { ApprovalRequest } from "../../core/human.ts";
+import { displayWidth } from "../../lib/text/text-width.ts";
 import { actionText } from "./approval-question.ts";
 
 const SCREEN = { columns: 80, rows: 24 };
