@@ -1,4 +1,5 @@
 // An interactive conversation in a real terminal with a scripted model, for tests.
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
 import type { Reply } from "../servers/fake-llm-replies.ts";
@@ -27,6 +28,8 @@ export interface ChatOptions {
   readonly pipedOutput?: boolean;
   /** A terminal without cursor movement: the plain mode instead of the full screen. */
   readonly plain?: boolean;
+  /** The program starts in this folder of the home, which is created. */
+  readonly folder?: string;
   readonly args?: readonly string[];
   readonly prepare?: (home: string) => unknown;
 }
@@ -42,7 +45,10 @@ export async function openChat(script: readonly ScriptedReply[], options: ChatOp
   options.prepare?.(home.path);
   const env = options.pathFirst ? { PATH: `${join(home.path, options.pathFirst)}:${process.env.PATH ?? ""}` } : {};
   const plain = options.plain ? { TERM: "dumb" } : {};
+  const cwd = join(home.path, options.folder ?? "");
+  mkdirSync(cwd, { recursive: true });
   const screen = openTerminal(options.args ?? [], {
+    cwd,
     home: home.path,
     ...options,
     env: { ...plain, ...options.env, ...env },

@@ -26,6 +26,8 @@ export function openTerminal(
   args: readonly string[],
   options: {
     home: string;
+    /** Where the program starts; the home when absent. */
+    cwd?: string;
     columns?: number;
     rows?: number;
     env?: { readonly [name: string]: string };
@@ -41,7 +43,7 @@ export function openTerminal(
   const child = spawn(program, rest, {
     cols,
     rows,
-    cwd: options.home,
+    cwd: options.cwd ?? options.home,
     env: {
       PATH: process.env.PATH ?? "",
       HOME: options.home,

@@ -17,6 +17,7 @@ const PASTE_START = "\u001b[200~";
 const PASTE_END = "\u001b[201~";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+const ESCAPE = "\u001b";
 /** How long an incomplete paste marker is held back, and the longest pause within a burst of lines. */
 const HELD_MS = 40;
 /** Input within this time means that the user is still typing. */
@@ -150,7 +151,8 @@ export class TerminalInput {
   }
 
   #typed(text: string): void {
-    const command = text.includes(CTRL_C) || text.includes(CTRL_D);
+    // Escape sequences are keys, also those that end with a carriage return (Alt-Enter).
+    const command = text.includes(CTRL_C) || text.includes(CTRL_D) || text.includes(ESCAPE);
     const several = text.length > 1 && /[\r\n]/.test(text);
     if (!command && (several || (this.#burst !== "" && /[^\p{Cc}]/u.test(text)))) {
       this.#burst += text;

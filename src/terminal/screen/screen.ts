@@ -40,7 +40,8 @@ const SECOND_MS = 1_000;
 const ESCAPE_MS = 30;
 /** An orphaned process group is not stopped by the system: then input resumes after this time. */
 const NOT_STOPPED_MS = 200;
-const RULE_COLUMNS = 40;
+/** Wider rules would break when the terminal becomes narrower, before they can be drawn again. */
+const RULE_COLUMNS = 32;
 
 export class Screen implements DialogHost {
   readonly paint: Paint;
@@ -289,7 +290,7 @@ export class Screen implements DialogHost {
   #compose(content: ScreenContent, now: number): Picture {
     const { columns, rows } = this.size;
     const status = content.status(columns, now);
-    const rule = columns >= RULE_COLUMNS && rows > 8 ? [this.paint("border", "─".repeat(columns))] : [];
+    const rule = columns > RULE_COLUMNS && rows > 8 ? [this.paint("border", "─".repeat(RULE_COLUMNS))] : [];
     const room = Math.max(2, rows - rule.length - (status === null ? 0 : 1));
     const bottom = this.#bottom(content, { width: columns, rows: room, now });
     const free = Math.max(0, room - bottom.lines.length);
