@@ -8,7 +8,6 @@ const PARTS = [
   "context",
   "cron",
   "delivery",
-  "doctor",
   "gateway-control",
   "home",
   "install",
@@ -22,7 +21,7 @@ const PARTS = [
   "store",
   "tools",
 ].join("|");
-const SURFACES = "cli|terminal|gateway|server|editor";
+const SURFACES = "care|cli|terminal|gateway|server|editor";
 const API = `^src/(${PARTS})/(api\\.ts|api/|[^/]+/api\\.ts)`;
 
 module.exports = {

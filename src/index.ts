@@ -1,8 +1,10 @@
 // The exports of the package `hermes-ts`.
 
-export type { DoctorReport } from "./app/care/doctor/doctor.ts";
 export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
 export type { BackupReport } from "./backup/api.ts";
+export type { CheckResult } from "./care/doctor/check.ts";
+export type { DoctorReport } from "./care/doctor/doctor.ts";
+export { backUpHome, type CareOptions, runDoctor } from "./care/library.ts";
 export type { Choice, ChoiceAction, CommandAnswer } from "./core/chat/command.ts";
 export type { TerminalRequest } from "./core/chat/terminal-request.ts";
 export type {
@@ -30,4 +32,3 @@ export type { Proposal } from "./core/store/proposals.ts";
 export type { SearchAnswer, SearchHit, SessionRow, SessionStore, SessionSummary } from "./core/store/session.ts";
 export type { Cost, Usage, UsageLedger } from "./core/store/usage.ts";
 export type { Jobs } from "./cron/job-service.ts";
-export type { CheckResult } from "./doctor/check.ts";

@@ -22,6 +22,7 @@ async function main(argv: readonly string[]): Promise<number> {
       interact: async (session) => (await import("./terminal/interactive.ts")).interact(session),
       ask: async (...args) => (await import("./terminal/ask-once.ts")).askOnce(...args),
     },
+    doctor: async (...args) => (await import("./care/doctor/doctor.ts")).runDoctor(...args),
     gateway: async (home, options) => (await import("./gateway/control/run.ts")).runGateway(home, options),
   });
 }

@@ -14,12 +14,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { databaseAccess } from "../src/app/care/open-backup.ts";
 import { backups } from "../src/backup/api.ts";
 import { openHome } from "../src/home/api.ts";
+import { copyDatabase, verifyDatabase } from "../src/store/api/copy-database.ts";
 import { sqliteModule } from "../src/store/sqlite/connection/sqlite-module.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 
+const databases = { copy: copyDatabase, verify: verifyDatabase };
 let base: string;
 let home: string;
 let archive: string;
@@ -114,7 +115,7 @@ it.each(HOSTILE)("refuses %s and changes nothing", async (_, code) => {
   ).toBe(0);
   const target = mkdtempSync(join(base, "target-"));
   writeFileSync(join(target, "config.yaml"), "timezone: UTC\n");
-  const restoring = backups.restore({ home: target, file: zip, databases: await databaseAccess() });
+  const restoring = backups.restore({ home: target, file: zip, databases: databases });
   await expect(restoring).rejects.toMatchObject({
     name: "UserError",
     hint: expect.stringContaining("Nothing was changed"),
@@ -154,7 +155,7 @@ it("an import that is killed at any step leaves the home as it was", async () =>
       if (step++ === stopAt) throw new Error("killed");
     };
     const result = await backups
-      .restore({ home: target, file: archive, databases: await databaseAccess(), onStep })
+      .restore({ home: target, file: archive, databases: databases, onStep })
       .catch((error: Error) => error.message);
     if (result !== "killed") return step;
     openHome([], { env: { HERMES_HOME: target }, cwd: base, platform: "linux", homedir: base });
@@ -191,7 +192,7 @@ it("is consistent while another process writes", async () => {
         quick: false,
         label: "",
         version: "1",
-        databases: await databaseAccess(),
+        databases: databases,
       });
       execFileSync("python3", [
         "-c",

@@ -91,6 +91,11 @@ const PLANTED: readonly { rule: string; path: string; source: string }[] = [
     source: 'import { chat } from "../cli/chat.ts";\nexport const c = chat;\n',
   },
   {
+    rule: "surfaces-do-not-know-surfaces",
+    path: "src/care/bad.ts",
+    source: 'import { chat } from "../cli/chat.ts";\nexport const c = chat;\n',
+  },
+  {
     rule: "only-store-opens-sqlite",
     path: "src/agent/bad-sql.ts",
     source: 'import { DatabaseSync } from "@photostructure/sqlite";\nexport const d = DatabaseSync;\n',

@@ -16,9 +16,9 @@ import {
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runDoctor } from "../src/app/care/doctor/doctor.ts";
+import { runDoctor } from "../src/care/doctor/doctor.ts";
 import { openHome } from "../src/home/api.ts";
-import { createHermes } from "../src/index.ts";
+import { runDoctor as runDoctorOfHome } from "../src/index.ts";
 import { sqliteModule } from "../src/store/sqlite/connection/sqlite-module.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 import { type FakeLlm, startFakeLlm, status, text } from "./servers/fake-llm.ts";
@@ -105,9 +105,7 @@ it("a healthy home is green, in text, as JSON and in the library", async () => {
   expect(run.stdout).toContain("All is well.");
   expect(run.stdout).not.toMatch(/^[!✗]/m);
   expect(run.stdout).toMatch(/test-model \(custom\) answers after \d+ ms; window 128,000 tokens/);
-  const hermes = await createHermes({ home });
-  expect(await hermes.doctor()).toMatchObject({ ok: true, errors: 0, warnings: 0 });
-  await hermes.close();
+  expect(await runDoctorOfHome({ home })).toMatchObject({ ok: true, errors: 0, warnings: 0 });
 });
 
 function spoil(home: string): void {

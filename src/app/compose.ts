@@ -20,8 +20,8 @@ import { startSessionCleanup } from "../store/session-cleanup.ts";
 import type { App } from "./app.ts";
 import type { ConversationDeps } from "./builtins.ts";
 import { registerBuiltins } from "./builtins.ts";
-import { type AppLog, openAppLog } from "./care/open-log.ts";
 import { lazyProjectTrust, openGuards } from "./open-guards.ts";
+import { type AppLog, openAppLog } from "./open-log.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
 import {
   ledgerByConversation,

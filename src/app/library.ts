@@ -1,6 +1,5 @@
 // The library: `createHermes({ home })` opens a home for use from a program.
 import { join, resolve } from "node:path";
-import type { BackupReport } from "../backup/api.ts";
 import type { CommandAnswer } from "../core/chat/command.ts";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
@@ -11,7 +10,6 @@ import type { SessionStore } from "../core/store/session.ts";
 import type { UsageLedger } from "../core/store/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
 import { hostWith, openHome } from "../home/api.ts";
-import type { DoctorReport } from "./care/doctor/doctor.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
@@ -52,10 +50,6 @@ export interface Hermes {
     text: string,
     options?: ConversationOptions,
   ): Promise<{ text: string; sessionId: string; events: readonly AgentEvent[] }>;
-  /** Checks the home, the model, tools and chats; repairs what is safe with `fix`. */
-  doctor(options?: { readonly fix?: boolean | undefined }): Promise<DoctorReport>;
-  /** Copies the home into one zip file and verifies it; also while the home is in use. */
-  backup(file: string): Promise<BackupReport>;
   close(): Promise<void>;
 }
 
@@ -105,8 +99,6 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
       await talk.close({ reason: endReason("library_close", ended?.type === "ended" ? ended.end : undefined) });
       return { text: ended?.type === "ended" ? ended.text : "", sessionId: talk.sessionId, events };
     },
-    doctor: async (request) => (await import("./care/doctor/doctor.ts")).runDoctor(home, request),
-    backup: async (file) => (await import("./care/open-backup.ts")).backUpHome(home, resolve(home.cwd, file)),
     close: () => app.close(),
   };
 }

@@ -34,6 +34,22 @@ export interface Question {
 
 export type CliValues = { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
 
+/** The report of the health checks. */
+export interface DoctorReport {
+  readonly ok: boolean;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly fixed: number;
+  readonly results: readonly {
+    readonly area: string;
+    readonly status: "ok" | "warning" | "error" | "skipped";
+    readonly what: string;
+    readonly remedy: string | null;
+    readonly fixed: string | null;
+    readonly fixable: boolean;
+  }[];
+}
+
 /** Other surfaces that a command may start; `main.ts` provides them. */
 export interface Surfaces {
   readonly terminal: {
@@ -50,6 +66,10 @@ export interface Surfaces {
     /** Asks one question, prints the answer and returns the exit code. Closes the conversation. */
     ask(terminal: Terminal, app: App, opened: OpenedConversation, question: Question): Promise<number>;
   };
+  doctor(
+    home: Home,
+    options: { readonly fix: boolean; onProgress(done: number, total: number): void },
+  ): Promise<DoctorReport>;
   gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
 }
 

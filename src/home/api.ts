@@ -6,7 +6,7 @@ import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../core/config/env-fi
 import { type Home, type Host, RESTORE_JOURNAL } from "../core/home.ts";
 import { undoSwitch } from "../lib/file-switch.ts";
 import { requireHomeFolder } from "./home-folder.ts";
-import { tightenFiles } from "./home-layout.ts";
+import { closeHomeToOthers as closeFiles, tightenFiles } from "./home-layout.ts";
 import { activeProfile, profileHome, rootHome, takeProfileFlag } from "./profile.ts";
 
 function realHost(): Host {
@@ -119,6 +119,11 @@ export function displayPreferences(env: Host["env"] = process.env): { noColor: b
   const dumb = env.TERM === "dumb";
   const accessible = !["", "0", "false", "no"].includes((env.ACCESSIBLE ?? "").toLowerCase());
   return { noColor: dumb || (env.NO_COLOR ?? "") !== "", plain: dumb || accessible };
+}
+
+/** Removes the permissions of other users from the folders and files of the home. Returns what was done. */
+export function closeHomeToOthers(home: Home): string {
+  return closeFiles(home);
 }
 
 /** Files whose modes are checked by every command. */

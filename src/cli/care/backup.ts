@@ -1,14 +1,16 @@
 // `hermes backup` and `hermes import`: a verified copy of the home, and its restoration.
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { databaseAccess } from "../../app/care/open-backup.ts";
 import { openGatewayLocks } from "../../app/open-delivery.ts";
 import { backups, defaultTarget, pruneSnapshots } from "../../backup/api.ts";
 import { UserError } from "../../core/failure.ts";
 import { isGatewayRunning } from "../../gateway-control/api/gateway-process.ts";
 import { describeInstallation } from "../../install/api/installation.ts";
 import { formatBytes } from "../../lib/terminal/columns.ts";
+import { copyDatabase, verifyDatabase } from "../../store/api/copy-database.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "../command.ts";
+
+const DATABASES = { copy: copyDatabase, verify: verifyDatabase };
 
 async function runBackup(context: CliContext): Promise<number> {
   const { home, terminal, values } = context;
@@ -22,7 +24,7 @@ async function runBackup(context: CliContext): Promise<number> {
     quick,
     label: textOption(context, "label") ?? "",
     version: describeInstallation(home).version,
-    databases: await databaseAccess(),
+    databases: DATABASES,
     onProgress: terminal.progress("Copying", "bytes"),
   });
   if (quick && !named) await pruneSnapshots(home.path);
@@ -83,7 +85,7 @@ async function runImport(context: CliContext): Promise<number> {
   const report = await backups.restore({
     home: home.path,
     file,
-    databases: await databaseAccess(),
+    databases: DATABASES,
     onProgress: terminal.progress("Restoring", "bytes"),
   });
   const { files, replaced, before } = report;

@@ -1,7 +1,6 @@
 // `hermes doctor`: checks the home, the model, tools and chats, and repairs what is safe.
-import { type DoctorReport, runDoctor } from "../../app/care/doctor/doctor.ts";
 import type { Terminal } from "../../lib/terminal/terminal.ts";
-import { type CliCommand, type CliContext, JSON_OPTION } from "../command.ts";
+import { type CliCommand, type CliContext, type DoctorReport, JSON_OPTION } from "../command.ts";
 
 const MARKS = { ok: "✓", warning: "!", error: "✗", skipped: "·" } as const;
 const STYLES = { ok: "green", warning: "yellow", error: "red", skipped: "dim" } as const;
@@ -26,7 +25,7 @@ function summary(report: DoctorReport): string {
 
 async function run(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const report = await runDoctor(context.home, {
+  const report = await context.surfaces.doctor(context.home, {
     fix: values.fix === true,
     onProgress: terminal.progress("Checking"),
   });

@@ -14,7 +14,10 @@ import { openModels } from "../open-models.ts";
 import type { ProviderSpec } from "../provider-spec.ts";
 import { findProvider, type ModelSelection, resolveEndpoint } from "../resolve.ts";
 import type { CustomEndpoint, Prices, ProviderSettings } from "../settings.ts";
+import { type ListedModel, listModels, type ModelList } from "./model-list.ts";
 import type { ModelsContext } from "./models-context.ts";
+
+export type { ListedModel, ModelList };
 
 export interface ProviderRow {
   readonly id: string;
@@ -121,6 +124,11 @@ async function findPrice(models: Models, endpoint: Endpoint): Promise<ModelPrice
   const key = async () => (await credentials.lease(endpoint.keys, endpoint.baseUrl))?.value ?? null;
   const found = known ?? pricesFor(endpoint, { listed: await facts.prices(endpoint, await key()) });
   return found ? { ...found.prices, source: found.source, read: found.version ?? null } : null;
+}
+
+/** The models of every provider that can be used now, with windows and prices; each provider is asked, with a deadline. */
+export async function usableModels(context: ModelsContext, signal?: AbortSignal): Promise<ModelList> {
+  return listModels(await open(context, NO_LEDGER), signal);
 }
 
 async function describeModel(models: Models, selection: ModelSelection) {

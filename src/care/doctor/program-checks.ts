@@ -1,11 +1,11 @@
 // Checks that open the program: the model, tools, skills, plugins, hooks, memory, chats, the gateway and jobs.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Home } from "../../../core/home.ts";
-import { type Check, type Finding, good, skipped, warning, wrong } from "../../../doctor/check.ts";
-import { isRecord } from "../../../lib/json/is-record.ts";
-import { parseJson } from "../../../lib/json/parse-json.ts";
-import { openModelsContext } from "../../open-models.ts";
+import { openModelsContext } from "../../app/open-models.ts";
+import type { Home } from "../../core/home.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
+import { type Check, type Finding, good, skipped, warning, wrong } from "./check.ts";
 
 const CALL_MS = 30_000;
 
@@ -16,7 +16,7 @@ function modelCheck(home: Home): Check {
     title: "the model",
     timeoutMs: CALL_MS,
     run: async (signal) => {
-      const { testModel } = await import("../../../providers/api/models.ts");
+      const { testModel } = await import("../../providers/api/models.ts");
       const result = await testModel(openModelsContext(home), {}, signal);
       const { identity } = result;
       if (identity.transport === "offline")
@@ -44,8 +44,8 @@ function toolsCheck(home: Home): Check {
     title: "tools",
     run: async () => {
       const [{ openApp }, { listToolsets }] = await Promise.all([
-        import("../../compose.ts"),
-        import("../../../tools/api.ts"),
+        import("../../app/compose.ts"),
+        import("../../tools/api.ts"),
       ]);
       const app = await openApp(home);
       try {
@@ -70,8 +70,8 @@ function skillsCheck(home: Home): Check {
     title: "skills",
     run: async () => {
       const [{ openOwnSkills }, { openApp }] = await Promise.all([
-        import("../../open-skills.ts"),
-        import("../../compose.ts"),
+        import("../../app/open-skills.ts"),
+        import("../../app/compose.ts"),
       ]);
       const { skills, problems, waiting } = await openOwnSkills(home, () => openApp(home)).list();
       const findings: Finding[] = problems.map(({ file, line, message, hint }) =>
@@ -91,7 +91,7 @@ function pluginsCheck(home: Home): Check {
     title: "plugins",
     timeoutMs: 20_000,
     run: async () => {
-      const { openPluginActions } = await import("../../plugin-actions.ts");
+      const { openPluginActions } = await import("../../app/plugin-actions.ts");
       const rows = await openPluginActions(home).check(() => undefined);
       const used = rows.filter(({ status }) => status === "enabled" || status === "selected");
       const findings = used.flatMap(({ key, problem, missingEnv }): Finding[] => [
@@ -120,7 +120,7 @@ function hooksCheck(home: Home): Check {
     title: "shell hooks",
     timeoutMs: 20_000,
     run: async () => {
-      const { openHookActions } = await import("../../plugin-actions.ts");
+      const { openHookActions } = await import("../../app/plugin-actions.ts");
       const { checks, problems } = await openHookActions(home).doctor();
       const findings: Finding[] = problems.map((problem) => wrong(problem, "hermes config edit"));
       for (const { event, command, problems: own } of checks)
@@ -139,7 +139,7 @@ function memoryCheck(home: Home): Check {
     area: "Memory",
     title: "memory",
     run: async () => {
-      const { openMemoryActions } = await import("../../plugin-actions.ts");
+      const { openMemoryActions } = await import("../../app/plugin-actions.ts");
       const { provider, state, notes } = await openMemoryActions(home).status();
       const findings: Finding[] = notes
         .filter(({ chars, limit }) => chars > limit)
@@ -164,7 +164,7 @@ function platformsCheck(home: Home): Check {
     title: "chat platforms",
     timeoutMs: 40_000,
     run: async () => {
-      const { checkPlatform, platformStates } = await import("../../with-app.ts");
+      const { checkPlatform, platformStates } = await import("../../app/with-app.ts");
       const states = await platformStates(home);
       const ready = states.filter((state) => state.ready);
       const half = states.filter((state) => !state.ready && state.settings.some(({ set, secret }) => set && secret));
@@ -199,10 +199,10 @@ function gatewayCheck(home: Home): Check {
     title: "the gateway",
     run: async () => {
       const [{ openGatewayLocks }, { isGatewayRunning }, { askGateway }, { writeState }] = await Promise.all([
-        import("../../open-delivery.ts"),
-        import("../../../gateway-control/api/gateway-process.ts"),
-        import("../../../gateway-control/api/control-socket.ts"),
-        import("../../../gateway-control/api/state-file.ts"),
+        import("../../app/open-delivery.ts"),
+        import("../../gateway-control/api/gateway-process.ts"),
+        import("../../gateway-control/api/control-socket.ts"),
+        import("../../gateway-control/api/state-file.ts"),
       ]);
       if (await isGatewayRunning(home, openGatewayLocks(home))) {
         const answer = await askGateway(home, "status");
@@ -236,8 +236,8 @@ function jobsCheck(home: Home): Check {
     title: "scheduled jobs",
     run: async () => {
       const [{ withJobs }, { cronStatus }] = await Promise.all([
-        import("../../with-app.ts"),
-        import("../../../cron/api.ts"),
+        import("../../app/with-app.ts"),
+        import("../../cron/api.ts"),
       ]);
       const status = await withJobs(home, cronStatus);
       if (status.jobs === 0) return [skipped("no scheduled jobs")];

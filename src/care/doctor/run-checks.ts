@@ -1,6 +1,6 @@
 // Runs checks at the same time, each with a deadline, and repairs what may be repaired.
-import { formatError, UserError } from "../core/failure.ts";
-import { withTimeout } from "../lib/async/with-timeout.ts";
+import { formatError, UserError } from "../../core/failure.ts";
+import { withTimeout } from "../../lib/async/with-timeout.ts";
 import type { Check, CheckResult, Finding } from "./check.ts";
 import { wrong } from "./check.ts";
 

@@ -4,12 +4,12 @@ import { constants } from "node:fs";
 import { access, chmod, readdir, readFile, rm, stat, statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Home } from "../core/home.ts";
-import { isRecord } from "../lib/json/is-record.ts";
-import { parseJson } from "../lib/json/parse-json.ts";
-import { isAlive } from "../lib/process/is-alive.ts";
-import { formatBytes } from "../lib/terminal/columns.ts";
-import { shellQuote } from "../lib/text/shell-quote.ts";
+import type { Home } from "../../core/home.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
+import { isAlive } from "../../lib/process/is-alive.ts";
+import { formatBytes } from "../../lib/terminal/columns.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import { type Check, type Finding, good, warning, wrong } from "./check.ts";
 
 const AREA = "Home";

@@ -1,11 +1,11 @@
 // The doctor: runs every check of a home, repairs what is safe, and reports.
-import { openSettings } from "../../../config/api.ts";
-import type { Home } from "../../../core/home.ts";
-import { type Check, type CheckResult, skipped } from "../../../doctor/check.ts";
-import { homeChecks } from "../../../doctor/home-checks.ts";
-import { runChecks } from "../../../doctor/run-checks.ts";
+import { openSettings } from "../../config/api.ts";
+import type { Home } from "../../core/home.ts";
+import { type Check, type CheckResult, skipped } from "./check.ts";
+import { homeChecks } from "./home-checks.ts";
 import { machineChecks } from "./machine-checks.ts";
 import { programChecks } from "./program-checks.ts";
+import { runChecks } from "./run-checks.ts";
 import { settingsChecks } from "./settings-checks.ts";
 
 export interface DoctorReport {

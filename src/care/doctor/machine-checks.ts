@@ -1,13 +1,13 @@
 // Checks of the machine: Node, the programs that Hermes calls, the place where commands run.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../../../core/config/config.ts";
-import { UNAVAILABLE_BACKENDS } from "../../../core/config/execution.ts";
-import type { Home } from "../../../core/home.ts";
-import { type Check, type Finding, good, warning, wrong } from "../../../doctor/check.ts";
-import { describeInstallation, installationText } from "../../../install/api/installation.ts";
-import { runToEnd } from "../../../lib/process/run-to-end.ts";
-import { which } from "../../../lib/which.ts";
+import type { Config } from "../../core/config/config.ts";
+import { UNAVAILABLE_BACKENDS } from "../../core/config/execution.ts";
+import type { Home } from "../../core/home.ts";
+import { describeInstallation, installationText } from "../../install/api/installation.ts";
+import { runToEnd } from "../../lib/process/run-to-end.ts";
+import { which } from "../../lib/which.ts";
+import { type Check, type Finding, good, warning, wrong } from "./check.ts";
 
 const AREA = "Machine";
 const NODE_MAJOR = 20;

@@ -1,6 +1,6 @@
 // Consistent copies of databases while other processes write, and a check of a copy.
-import { UserError } from "../core/failure.ts";
-import { openDatabase } from "./sqlite/connection/driver.ts";
+import { UserError } from "../../core/failure.ts";
+import { openDatabase } from "../sqlite/connection/driver.ts";
 
 /** Through SQLite's online backup; a file that is not a database throws. */
 export async function copyDatabase(from: string, to: string): Promise<void> {

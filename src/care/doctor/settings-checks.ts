@@ -1,13 +1,13 @@
 // Checks of the configuration, the keys, the file modes and the databases.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSettings } from "../../../config/api.ts";
-import { nearestEnvName } from "../../../core/config/env-names.ts";
-import type { Home } from "../../../core/home.ts";
-import { type Check, type Finding, good, warning, wrong } from "../../../doctor/check.ts";
-import { closeHomeToOthers } from "../../../home/home-layout.ts";
-import { parseJson } from "../../../lib/json/parse-json.ts";
-import { formatBytes } from "../../../lib/terminal/columns.ts";
+import { openSettings } from "../../config/api.ts";
+import { nearestEnvName } from "../../core/config/env-names.ts";
+import type { Home } from "../../core/home.ts";
+import { closeHomeToOthers } from "../../home/api.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
+import { formatBytes } from "../../lib/terminal/columns.ts";
+import { type Check, type Finding, good, warning, wrong } from "./check.ts";
 
 const WAL_BYTES = 50_000_000;
 
@@ -75,7 +75,7 @@ function securityCheck(home: Home): Check {
     area: "Security",
     title: "security",
     run: async () => {
-      const { securityAudit } = await import("../../../security/api.ts");
+      const { securityAudit } = await import("../../security/api.ts");
       const { findings } = await securityAudit(home, await openSettings(home).inspect());
       const serious = findings.filter(
         ({ id, severity }) => id !== "broken_config" && (severity === "high" || severity === "medium"),
@@ -99,7 +99,7 @@ function databaseCheck(home: Home, kind: "state" | "runtime"): Check {
     title: `${kind}.db`,
     timeoutMs: 30_000,
     run: async () => {
-      const { checkDatabase } = await import("../../../store/check-database.ts");
+      const { checkDatabase } = await import("../../store/api/check-database.ts");
       const report = checkDatabase(path, kind);
       if (!report.exists) return [good(`${kind}.db is made at the first use`)];
       const findings = report.problems.map((problem) =>
@@ -137,7 +137,7 @@ function databaseCheck(home: Home, kind: "state" | "runtime"): Check {
 }
 
 async function repairIndex(home: Home): Promise<string> {
-  const { openHomeStore } = await import("../../open-store.ts");
+  const { openHomeStore } = await import("../../app/open-store.ts");
   const store = await openHomeStore(home);
   try {
     const report = await store.repair();

@@ -1,11 +1,11 @@
 // Examines a database of the home without changing it: readable, schema, damaged pages, search index, size of the log.
 import { existsSync, statSync } from "node:fs";
-import { UserError } from "../core/failure.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import { type Database, openDatabase } from "./sqlite/connection/driver.ts";
-import { explainOpenError } from "./sqlite/connection/open-database.ts";
-import { findIndexProblem } from "./sqlite/index/health.ts";
-import { SCHEMA_VERSION } from "./sqlite/schema.ts";
+import { UserError } from "../../core/failure.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import { type Database, openDatabase } from "../sqlite/connection/driver.ts";
+import { explainOpenError } from "../sqlite/connection/open-database.ts";
+import { findIndexProblem } from "../sqlite/index/health.ts";
+import { SCHEMA_VERSION } from "../sqlite/schema.ts";
 
 /** A full check of a larger file takes longer than a user waits. */
 const FULL_CHECK_BYTES = 300_000_000;
