@@ -52,6 +52,7 @@ async function run(context: CliContext): Promise<number> {
   const options = parseChatArgs(context);
   const attached = await pipedText(context, options.mode);
   const interactive = options.mode === "interactive";
+  if (interactive && context.terminal.interactive) await (await import("./setup/first-run.ts")).offerSetup(context);
   const app = await openApp(context.home, {
     host: interactive ? "worker" : "in-process",
     ignoreUserConfig: Boolean(context.values["ignore-user-config"]),

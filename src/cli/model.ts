@@ -1,7 +1,7 @@
 // `hermes model`: lists, chooses and tests models.
 
 import { openModelsContext } from "../app/open-models.ts";
-import { UserError } from "../core/failure.ts";
+import { formatError, UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import { listProviders, type ModelView, setModel, showModel, testModel } from "../providers/api/models.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
@@ -94,6 +94,25 @@ async function show(context: CliContext): Promise<number> {
   return 0;
 }
 
+/** Menus on a terminal; in a pipe, or with arguments, the model in use. */
+async function choose(context: CliContext): Promise<number> {
+  const { terminal, home, positionals, values } = context;
+  const asked = positionals.length > 0 || values.json || values.model !== undefined || values.provider !== undefined;
+  if (asked || !terminal.interactive) return show(context);
+  // A model that cannot be used is what this menu repairs.
+  const lines = await showModel(openModelsContext(home)).then(viewLines, (error: unknown) => [formatError(error)]);
+  for (const line of lines) terminal.err(terminal.style("dim", line));
+  const { chooseModel } = await import("./setup/model-choice.ts");
+  const { InputEnded } = await import("./setup/questions.ts");
+  try {
+    if (await chooseModel(terminal, home)) return 0;
+  } catch (error) {
+    if (!(error instanceof InputEnded)) throw error;
+  }
+  terminal.err("Nothing was changed.");
+  return 1;
+}
+
 async function set(context: CliContext): Promise<number> {
   const wanted = modelArguments(context);
   if (!wanted.model)
@@ -135,8 +154,15 @@ async function test(context: CliContext): Promise<number> {
 export const modelCommand: CliCommand = {
   name: "model",
   summary: "List, choose and test models",
-  defaultSubcommand: "show",
+  defaultSubcommand: "choose",
   subcommands: [
+    {
+      name: "choose",
+      summary: "Choose a provider and a model from menus and test it (the default in a terminal)",
+      maxPositionals: 1,
+      options: { ...CHOICE, ...JSON_OPTION },
+      run: choose,
+    },
     {
       name: "show",
       summary: "Show the model in use, its window and its fallbacks",

@@ -6,6 +6,10 @@ export const commands: CommandTable = {
     summary: "Talk to Hermes (the default command)",
     load: async () => (await import("./chat.ts")).chatCommand,
   },
+  setup: {
+    summary: "Choose and test a model, then set up tools, chats and the terminal",
+    load: async () => (await import("./setup/setup.ts")).setupCommand,
+  },
   config: {
     summary: "Show, change and check the configuration",
     load: async () => (await import("./config.ts")).configCommand,

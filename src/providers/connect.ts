@@ -37,7 +37,7 @@ export interface Connected {
 }
 
 export const OFFLINE_NOTE =
-  "No model is configured: the built-in offline model answers. Connect a real one with `hermes auth add openrouter` (or another provider), or start Ollama.";
+  "No model is configured: the built-in offline model answers. Connect a real one with `hermes setup`, or start Ollama.";
 
 function toUserError({ message, hint }: Failure): UserError {
   return new UserError(message, { hint });

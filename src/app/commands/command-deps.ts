@@ -119,9 +119,9 @@ function snapshotAccess({ home }: Services): SnapshotAccess {
     list: async () => (await open()).listSnapshots(home.path),
     prune: async (keep) => (await open()).pruneSnapshots(home.path, keep),
     create: async (label) => {
-      const [api, { databaseAccess }, { describeInstallation }] = await Promise.all([
+      const [api, { copyDatabase, verifyDatabase }, { describeInstallation }] = await Promise.all([
         open(),
-        import("../care/open-backup.ts"),
+        import("../../store/api/copy-database.ts"),
         import("../../install/api/installation.ts"),
       ]);
       const report = await api.backups.make({
@@ -130,7 +130,7 @@ function snapshotAccess({ home }: Services): SnapshotAccess {
         quick: true,
         label,
         version: describeInstallation(home).version,
-        databases: await databaseAccess(),
+        databases: { copy: copyDatabase, verify: verifyDatabase },
       });
       await api.pruneSnapshots(home.path);
       return { file: report.file, bytes: report.packed };

@@ -186,5 +186,5 @@ export const displayKeys = {
     }),
   ),
   timezone: text("", "IANA time zone; empty for that of the machine"),
-  onboarding: accepted(section("Hints for newcomers", { seen: freeMap("Hints already shown; kept by the program") })),
+  onboarding: section("Hints for newcomers", { seen: freeMap("Hints already shown; kept by the program") }),
 } as const;

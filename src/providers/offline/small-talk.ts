@@ -4,7 +4,7 @@ import { extractSentences } from "./extract.ts";
 export const LABEL = "[offline model]";
 
 const CONNECT = `To connect a real model, do one of these:
-- \`hermes model set MODEL\` chooses a model, and \`hermes model test\` tests the connection;
+- \`hermes setup\` finds keys and servers, lets you choose a model and tests it;
 - put an API key into the \`.env\` file of your Hermes home, for example \`OPENROUTER_API_KEY=…\`, \`ANTHROPIC_API_KEY=…\` or \`OPENAI_API_KEY=…\`;
 - start a local server (Ollama, LM Studio, llama.cpp or vLLM): it is found by itself.`;
 
