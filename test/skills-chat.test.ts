@@ -44,7 +44,7 @@ it("lists, searches, shows, asks before installing, refuses a malicious skill, a
   expect(existsSync(join(fixture.skills, "good-notes"))).toBe(false);
 
   screen.type("/skills install someone/tools/bad-notes\r");
-  await screen.shows("A dangerous skill cannot be installed, not even with --force.");
+  await screen.shows("bad-notes is not installed");
   expect(existsSync(join(fixture.skills, "bad-notes"))).toBe(false);
 
   screen.type("/skills install someone/tools/good-notes\r");

@@ -7,7 +7,8 @@ import type { CommandAnswer, Hermes, Human } from "../src/index.ts";
 import { createHermes } from "../src/index.ts";
 import { displayWidth } from "../src/lib/text/text-width.ts";
 import { tempDir } from "./kit/temp-dir.ts";
-import { type FakeLlm, startFakeLlm, status, text } from "./servers/fake-llm.ts";
+import { calls, type FakeLlm, startFakeLlm, status, text } from "./servers/fake-llm.ts";
+import type { Reply } from "./servers/fake-llm-replies.ts";
 
 type Talk = Awaited<ReturnType<Hermes["conversation"]>>;
 
@@ -59,12 +60,15 @@ beforeAll(async () => {
   talk = await hermes.conversation();
 });
 
+/** Answers that come before the usual one. */
+const planned: Reply[] = [];
+
 /** Titles, test calls and verdicts get their own answers; every other answer repeats the last question. */
 function reply(body: string) {
   if (body.includes("Name this conversation")) return text("");
   if (body.includes("Reply with OK")) return text("OK");
   if (body.includes("You check whether an agent")) return text('{"done": true, "reason": "the answer says so"}');
-  return text("An answer with several words in it.");
+  return planned.shift() ?? text("An answer with several words in it.");
 }
 
 afterAll(async () => {
@@ -313,9 +317,24 @@ describe("display and program", () => {
     expect(await said("/snapshot prune 0")).toBe("Removed 1 snapshot.");
   });
 
-  it("restores the project's files from a checkpoint", async () => {
+  it("restores the project's files from a checkpoint, and takes back the exchange", async () => {
     expect(await said("/rollback")).toMatch(/Checkpoints are off/);
+    const file = join(home, "project", "poem.txt");
+    writeFileSync(file, "roses are red\n");
+    await talk.close();
+    talk = await hermes.conversation({ checkpoints: true, human });
+    planned.push(calls([{ name: "write_file", args: { path: file, content: "violets are blue\n" } }]));
+    await say("make it blue");
+    expect(readFileSync(file, "utf8")).toContain("violets");
+    const list = await run("/rollback");
+    if (list.type !== "choose") throw new Error("no list of checkpoints");
+    expect(await said("/rollback diff 1")).toMatch(/-roses are red[\s\S]*\+violets are blue/);
     expect(await said("/rollback 99")).toMatch(/no checkpoint/i);
+    const restored = await said(`/rollback ${list.choices[0]?.value}`);
+    expect(restored).toContain("poem.txt");
+    expect(restored).toContain("make it blue");
+    expect(readFileSync(file, "utf8")).toBe("roses are red\n");
+    expect(talk.messages).toHaveLength(0);
   });
 });
 

@@ -19,6 +19,8 @@ export interface ReferenceCall {
 export type ReferenceResult = { readonly value: unknown } | { readonly error: string };
 
 export interface Reference {
+  /** The Python that has it installed. */
+  readonly python: string;
   /** Why its command line cannot run, when only the session database can. */
   readonly noCli: string | undefined;
   /** Its answers, in order; an exception is a result too. */
@@ -64,6 +66,7 @@ export function findReference(): Reference | { readonly missing: string } {
   const cli = join(dirname(python), "hermes");
   const whole = spawnSync(python, ["-c", "import croniter, dotenv, httpx, yaml"]).status === 0;
   return {
+    python,
     noCli: whole ? undefined : "its command line lacks croniter, httpx, python-dotenv or pyyaml",
     run: async (home, calls) =>
       JSON.parse(await execute(python, [DRIVER, join(home, "state.db")], home, JSON.stringify(calls))),
