@@ -2,15 +2,19 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
+import { openContainers } from "../src/container/open-containers.ts";
 import type { Tool } from "../src/core/tool/tool.ts";
+import { ShadowStore } from "../src/tools/checkpoints/shadow-store.ts";
+import { take } from "../src/tools/checkpoints/snapshot.ts";
 import { localFiles } from "../src/tools/files/file-access.ts";
 import { FileMemory } from "../src/tools/files/file-memory.ts";
 import type { FileToolParts } from "../src/tools/files/file-tools.ts";
 import { patchTool } from "../src/tools/files/patch.ts";
 import { readFileTool } from "../src/tools/files/read-file.ts";
 import { searchFilesTool } from "../src/tools/files/search-files.ts";
+import { ContainedBackend } from "../src/tools/terminal/contained.ts";
 import { LocalBackend } from "../src/tools/terminal/local.ts";
 import { OutputCapture } from "../src/tools/terminal/output-capture.ts";
 import { tempDir } from "../test/kit/temp-dir.ts";
@@ -160,11 +164,88 @@ async function commandLines(root: string): Promise<Line[]> {
   }
 }
 
+/** The container must add at most this to a command. */
+const CONTAINER_MS = 20;
+
+async function openContained(root: string): Promise<ContainedBackend | undefined> {
+  const containers = openContainers({
+    hermesHome: join(root, ".hermes"),
+    userHome: env.HOME,
+    setting: "auto",
+    env,
+    roots: [],
+    readable: [],
+    isSecret: () => false,
+  });
+  const container = await containers.open({ workspace: root, credentials: () => [] });
+  return container && new ContainedBackend({ cwd: root, env, useBashrc: false }, container);
+}
+
+/** Contained commands against the same on the machine itself. */
+async function containedLines(root: string): Promise<Line[]> {
+  const contained = await openContained(root);
+  if (!contained) return [];
+  const bare = new LocalBackend({ cwd: root, env, useBashrc: false });
+  const signal = new AbortController().signal;
+  const run = async (backend: LocalBackend | ContainedBackend, command: string) => {
+    const output = new OutputCapture({ limit: 50_000, spillPath: join(root, "spill.txt") });
+    await backend.run({ command, timeoutMs: 60_000, signal, output });
+    await output.finish();
+  };
+  const sides = (command: string, rounds: number) =>
+    compare(
+      rounds,
+      () => run(contained, command),
+      () => run(bare, command),
+    );
+  try {
+    const plain = await sides("true", 60);
+    const status = await sides("git status --short", 7);
+    const most = (plain.raw + CONTAINER_MS) / plain.raw;
+    return [
+      line(`contained command against bare, at most ${CONTAINER_MS} ms more`, plain, most),
+      line(`contained git status of ${FILES} files against bare`, status, 1.2),
+    ];
+  } finally {
+    await Promise.all([contained.close(), bare.close()]);
+  }
+}
+
+/** A checkpoint when nothing has changed, against git status. */
+async function checkpointLine(root: string): Promise<Line> {
+  const store = new ShadowStore({
+    dir: join(root, "..", `${basename(root)}-store`),
+    searchPath: env.PATH,
+    timeoutMs: 60_000,
+  });
+  const limits = { maxFiles: 100_000, maxFileBytes: 0, maxTreeBytes: 0 };
+  try {
+    await store.locked(() => take(store, { root, reason: "first", limits }));
+    const times = await compare(
+      5,
+      () => store.locked(() => take(store, { root, reason: "again", limits })),
+      () => ended("git", ["status", "--short"], root),
+    );
+    return line(`checkpoint of ${FILES} unchanged files against git status`, times, 1.5);
+  } finally {
+    rmSync(store.dir, { recursive: true, force: true });
+  }
+}
+
+async function repositoryLines(root: string): Promise<Line[]> {
+  const git = (...args: readonly string[]) => ended("git", args, root);
+  await git("init", "-q");
+  await git("add", "-A");
+  await git("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "all");
+  return [...(await containedLines(root)), await checkpointLine(root)];
+}
+
 const root = tempDir("hermes-bench-tools-");
 try {
   const commands = await commandLines(root);
   makeTree(root);
-  process.exitCode = printTable("Tools", [...(await fileLines(root)), ...commands]) > 0 ? 1 : 0;
+  const lines = [...(await fileLines(root)), ...commands, ...(await repositoryLines(root))];
+  process.exitCode = printTable("Tools", lines) > 0 ? 1 : 0;
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

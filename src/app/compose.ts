@@ -170,14 +170,24 @@ interface OpenedServices {
 
 /** MCP servers; nothing is imported while none is configured. */
 function openMcp(
-  { home, config, models, redactor }: Pick<Services, "home" | "config" | "models" | "redactor">,
+  {
+    home,
+    config,
+    models,
+    redactor,
+    containers,
+  }: Pick<Services, "home" | "config" | "models" | "redactor" | "containers">,
   notice: (text: string) => void,
 ): McpAccess {
   return new McpAccess(config.mcp_servers, async () => {
     const { mcpHostDeps } = await import("../mcp/host-deps.ts");
     const redact = (text: string) => redactor.redact(text);
     const side = async () => new SideModels(models, (await models.connect({})).endpoint);
-    return mcpHostDeps({ homePath: home.path, cwd: home.cwd, env: home.env, redact, notice, side });
+    const contain = async (cwd: string) => {
+      const container = await containers.open({ workspace: cwd, credentials: () => [] });
+      return (await container?.contain({ cwd, folders: [] }))?.wrapper;
+    };
+    return { ...mcpHostDeps({ homePath: home.path, cwd: home.cwd, env: home.env, redact, notice, side }), contain };
   });
 }
 
@@ -216,7 +226,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   });
   plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
   const jobs = openJobAccess(home, config);
-  const mcp = openMcp({ home, config, models, redactor: guards.redactor }, notice);
+  const mcp = openMcp({ home, config, models, redactor: guards.redactor, containers: guards.containers }, notice);
   const { trust, proposals, projects: decisions, close: closeReview } = openReviewData(home, store, guards.redactor);
   const projects = lazyProjectTrust(home, config, decisions);
   const base = { home, config, store, ledger, drafts, trust, proposals, projects, models };
@@ -267,6 +277,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       async () => (await cron.peek())?.scheduler.stop(),
       () => jobs.close(),
       () => workspaces.close(),
+      () => services.containers.close(),
       () => services.mcp.close(),
       () => spills.close(),
       () => plugins?.close(),

@@ -28,5 +28,6 @@ export function openHomeContainers(home: Home, config: Config): Containers {
   return {
     state: async () => (config.terminal.container === "host" ? { kind: "host" } : (await opened()).state()),
     open: async (request) => (config.terminal.container === "host" ? undefined : (await opened()).open(request)),
+    close: async () => (await opened.peek())?.close(),
   };
 }

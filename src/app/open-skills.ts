@@ -67,9 +67,13 @@ async function runSnippet(
   options: { readonly cwd: string; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<ShellOutcome> {
   const { runToEnd } = await import("../lib/process/run-to-end.ts");
-  const env = commandEnvironment(services.home, services.config);
+  const container = await services.containers.open({ workspace: options.cwd, credentials: () => [] });
+  const contained = await container?.contain({ cwd: options.cwd, folders: [] });
+  const changed = Object.entries({ ...commandEnvironment(services.home, services.config), ...contained?.env });
+  const env = Object.fromEntries(changed.filter((pair): pair is [string, string] => pair[1] !== undefined));
   const limits = { ...options, env, maxOutput: MAX_SNIPPET_OUTPUT };
-  const run = await runToEnd(["bash", "-c", command], limits).catch(() => null);
+  const run = await runToEnd([...(contained?.wrapper ?? []), "bash", "-c", command], limits).catch(() => null);
+  await container?.close();
   if (!run) return { kind: "done", stdout: "", stderr: "", code: 127 };
   if (run.aborted) return { kind: "refused", reason: "interrupted" };
   if (run.timedOut) return { kind: "timeout" };

@@ -93,7 +93,8 @@ async function list(context: CliContext): Promise<number> {
 }
 
 function checkpointArguments(context: CliContext, verb: string) {
-  const [id, path] = context.positionals;
+  const given = context.positionals;
+  const [id, path] = context.values.last ? ["1", ...given] : given;
   if (!id)
     throw new UserError(`${verb} which checkpoint?`, {
       hint: "Give its number or its id: hermes checkpoints list",
@@ -183,11 +184,15 @@ export const checkpointsCommand: CliCommand = {
     },
     {
       name: "restore",
-      args: "ID [FILE]",
+      args: "ID|--last [FILE]",
       summary: "Restore the whole project or one file; the current state is saved as a checkpoint first",
       maxPositionals: 2,
-      options: { ...PROJECT, ...YES, ...JSON_OPTION },
-      examples: ["hermes checkpoints restore 1", "hermes checkpoints restore 2 notes.md --yes"],
+      options: { last: { type: "boolean", help: "The newest checkpoint" }, ...PROJECT, ...YES, ...JSON_OPTION },
+      examples: [
+        "hermes checkpoints restore --last",
+        "hermes checkpoints restore 1",
+        "hermes checkpoints restore 2 notes.md --yes",
+      ],
       run: restore,
     },
     {

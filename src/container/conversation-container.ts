@@ -57,6 +57,7 @@ export interface ContainerParts {
   readonly isSecret: (path: string) => boolean;
   readonly credentials: () => readonly string[];
   readonly network: PrivateNetwork | undefined;
+  onClose(): void;
   /** Writes a plan as the start of a command line. */
   render(plan: MountPlan, network: boolean): readonly string[];
 }
@@ -248,6 +249,7 @@ export class OpenContainer implements ConversationContainer {
   }
 
   async close(): Promise<void> {
+    this.#parts.onClose();
     await this.#parts.network?.close();
     await rm(this.#parts.folder, { recursive: true, force: true });
   }

@@ -83,6 +83,7 @@ async function renderer(detected: Detected): Promise<(plan: MountPlan, network: 
 
 export function openContainers(options: ContainerOptions): Containers {
   const { setting, hermesHome, userHome, env } = options;
+  const opened = new Set<OpenContainer>();
   let detecting: Promise<Detected> | undefined;
   const detect = () => {
     detecting ??= detectMeans(env);
@@ -102,7 +103,8 @@ export function openContainers(options: ContainerOptions): Containers {
       const temp = join(folder, "tmp");
       mkdirSync(temp, { mode: 0o700 });
       const key = projectKey(realOr(workspace));
-      return new OpenContainer({
+      const container: OpenContainer = new OpenContainer({
+        onClose: () => void opened.delete(container),
         hermesHome,
         folder,
         isSecret: (path) => options.isSecret(path),
@@ -121,6 +123,11 @@ export function openContainers(options: ContainerOptions): Containers {
           readable: options.readable,
         },
       });
+      opened.add(container);
+      return container;
+    },
+    close: async () => {
+      await Promise.all([...opened].map((container) => container.close()));
     },
   };
 }

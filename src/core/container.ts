@@ -89,6 +89,8 @@ export interface Containers {
   state(): Promise<ContainerState>;
   /** Undefined when commands are not contained. */
   open(request: ContainerRequest): Promise<ConversationContainer | undefined>;
+  /** Closes the containers that are still open. */
+  close(): Promise<void>;
 }
 
 export interface ContainerRequest {

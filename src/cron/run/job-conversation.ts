@@ -27,12 +27,14 @@ export interface JobMessage {
   readonly tainted: boolean;
 }
 
-/** For `approvals.cron_mode: approve`. Requests that come from tainted text are still denied. */
+/** For `approvals.cron_mode: approve`. Requests from tainted text and to leave the container are still denied. */
 const approvingHuman: Human = {
   ...absentHuman,
   present: true,
   approve: async (request) =>
-    request.intent.includes("[tainted_") ? { choice: "deny", unattended: true } : { choice: "once" },
+    request.intent.includes("[tainted_") || request.intent.startsWith("permission ")
+      ? { choice: "deny", unattended: true }
+      : { choice: "once" },
 };
 
 function jobHuman({ config }: JobHost, job: Job): Human {
