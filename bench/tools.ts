@@ -1,7 +1,6 @@
 // Bench: the file tools on a large tree against raw ripgrep and raw reads, and the round trip of a command.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import { openContainers } from "../src/container/open-containers.ts";
@@ -23,7 +22,8 @@ import { type Line, printTable } from "./table.ts";
 
 const FILES = Number(process.argv[2] ?? 50_000);
 const FOLDERS = 500;
-const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: tmpdir() };
+const userHome = tempDir("hermes-bench-home-");
+const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: userHome };
 
 /** Source files of about 40 lines in 500 folders; one in a thousand holds the needle. */
 function makeTree(root: string): void {
@@ -233,7 +233,8 @@ async function checkpointLine(root: string): Promise<Line> {
 }
 
 async function repositoryLines(root: string): Promise<Line[]> {
-  const git = (...args: readonly string[]) => ended("git", args, root);
+  const git = (...args: readonly string[]) =>
+    ended("git", ["-c", "gc.auto=0", "-c", "maintenance.auto=false", ...args], root);
   await git("init", "-q");
   await git("add", "-A");
   await git("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "all");
@@ -247,5 +248,5 @@ try {
   const lines = [...(await fileLines(root)), ...commands, ...(await repositoryLines(root))];
   process.exitCode = printTable("Tools", lines) > 0 ? 1 : 0;
 } finally {
-  rmSync(root, { recursive: true, force: true });
+  for (const folder of [root, userHome]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,20 +1,26 @@
 // `hermes security`: reports unsafe settings, permanent permissions and wrong file modes.
 import { openSettings } from "../config/api.ts";
+import { containerState, listPermissions } from "../container/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
-import { type AuditFinding, securityAudit } from "../security/api.ts";
+import { type AuditReport, securityAudit } from "../security/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
 
 const STYLE = { high: "red", medium: "yellow", low: "dim", info: "dim" } as const;
 
-function line(terminal: Terminal, finding: AuditFinding): string {
+function line(terminal: Terminal, finding: AuditReport["findings"][number]): string {
   const label = terminal.style(STYLE[finding.severity], finding.severity.padEnd(6));
   return `${label}  ${finding.what}${finding.hint ? `\n        ${finding.hint}` : ""}`;
 }
 
 async function audit(context: CliContext): Promise<number> {
   const { terminal } = context;
-  const report = await securityAudit(context.home, await openSettings(context.home).inspect());
+  const loaded = await openSettings(context.home).inspect();
+  const container = {
+    state: await containerState(context.home, loaded.config),
+    permissions: listPermissions(context.home),
+  };
+  const report = await securityAudit(context.home, loaded, container);
   if (context.values.json) terminal.out(JSON.stringify(report, null, 2));
   else {
     for (const finding of report.findings) terminal.out(line(terminal, finding));
@@ -38,10 +44,7 @@ async function explain(context: CliContext): Promise<number> {
   if (command.trim() === "")
     throw new UserError("explain which command?", { hint: "hermes security explain 'git push'", exitCode: 2 });
   const { config } = await openSettings(home).inspect();
-  const [{ explainCommand }, { containerState }] = await Promise.all([
-    import("../security/gate/api.ts"),
-    import("../container/api.ts"),
-  ]);
+  const { explainCommand } = await import("../security/gate/api.ts");
   const found = await explainCommand(command, home, { config, state: await containerState(home, config) });
   if (values.json) {
     terminal.out(JSON.stringify(found, null, 2));

@@ -31,7 +31,7 @@ import {
 import { socketPaths } from "./local-sockets.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import { grantPermission, readPermissions } from "./permission-file.ts";
-import { changesPlainSettings, needOf } from "./programs.ts";
+import { areLocal, changesPlainSettings, needOf } from "./programs.ts";
 import { findSecretFiles, isProjectEnv, RUN_BY_EDITORS } from "./project-files.ts";
 import { findRepository, type Repository } from "./repository.ts";
 
@@ -40,8 +40,8 @@ const SECRETS_FRESH_MS = 10_000;
 
 /** The network of a conversation, separate from that of this machine. */
 export interface PrivateNetwork {
-  /** Arguments before the container's program, which enter the network. */
-  enter(): Promise<readonly string[]>;
+  /** Arguments before the container's program, which enter the network. `ready`: wait until connections work. */
+  enter(ready: boolean): Promise<readonly string[]>;
   readonly replaced: ProjectFacts["replaced"];
   readonly env: { readonly [name: string]: string | undefined };
   /** Local addresses that may be reached. */
@@ -118,7 +118,7 @@ export class OpenContainer implements ConversationContainer {
     const facts = run.roots ? { ...this.#parts.facts, roots: run.roots } : this.#parts.facts;
     const grants = this.#grants();
     const usesOwn = network !== undefined && run.network !== false && !grants.named.has("services");
-    const [secrets, enter] = await Promise.all([this.#secretFiles(), usesOwn ? network.enter() : []]);
+    const [secrets, enter] = await Promise.all([this.#secretFiles(), usesOwn ? network.enter(run.local !== true) : []]);
     const plan = planMounts(
       facts,
       grants,
@@ -231,6 +231,10 @@ export class OpenContainer implements ConversationContainer {
       calls.length > 0 &&
       calls.every(({ name }) => this.has({ kind: "outside", program: name.slice(name.lastIndexOf("/") + 1) }))
     );
+  }
+
+  areLocal(calls: readonly ProgramCall[]): boolean {
+    return areLocal(calls);
   }
 
   changesSettings(calls: readonly ProgramCall[]): boolean {

@@ -1,5 +1,5 @@
 // What commands see of the user's home: ordinary folders and tool chains read-only, private folders for caches, no secrets.
-import { readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** Entries with a leading dot that hold programs or settings without secrets. Everything else with a dot is hidden. */
@@ -37,18 +37,25 @@ export interface HomeView {
   readonly caches: readonly string[];
 }
 
-function namesIn(folder: string): string[] {
+/** Each visible entry is a mount, so a crowded home shows its folders only, and not more than this. */
+const MAX_ENTRIES = 60;
+
+/** The entries without a leading dot. */
+function ordinaryEntries(home: string): string[] {
+  let entries: Dirent[];
   try {
-    return readdirSync(folder);
+    entries = readdirSync(home, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
   } catch {
     // A home that cannot be listed shows nothing.
     return [];
   }
+  const shown = entries.length > MAX_ENTRIES ? entries.filter((entry) => entry.isDirectory()) : entries;
+  return shown.slice(0, MAX_ENTRIES).map(({ name }) => name);
 }
 
 /** `path`: PATH, whose folders inside the home stay visible. */
 export function viewHome(home: string, path: readonly string[]): HomeView {
-  const ordinary = namesIn(home).filter((name) => !name.startsWith("."));
+  const ordinary = ordinaryEntries(home);
   const programs = path.filter((folder) => folder.startsWith(`${home}/`));
   return {
     visible: [...ordinary.map((name) => join(home, name)), ...VISIBLE.map((name) => join(home, name)), ...programs],
@@ -58,7 +65,5 @@ export function viewHome(home: string, path: readonly string[]): HomeView {
 
 /** The entries of a home that is the workspace itself: everything with a dot is read-only at most. */
 export function writableInHome(home: string): string[] {
-  return namesIn(home)
-    .filter((name) => !name.startsWith("."))
-    .map((name) => join(home, name));
+  return ordinaryEntries(home).map((name) => join(home, name));
 }

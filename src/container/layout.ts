@@ -159,18 +159,23 @@ function resolver(): string[] {
   }
 }
 
-/** A socket or secret that no earlier mount has removed. */
-function stillVisible(path: string, facts: LayoutFacts, grants: Grants): boolean {
-  if (path.startsWith("/run/") || path.startsWith("/var/run/")) return false;
-  if (isPathInside(path, "/tmp") || isPathInside(path, "/var/tmp")) return isInside(path, writableRoots(facts));
-  const shown = [...visibleInHome(facts), ...writableRoots(facts), ...grants.read, ...grants.write];
-  return isInside(path, hiddenFolders(facts)) ? isInside(path, shown) : true;
+/** Sockets that no other mount has removed. */
+function visibleSockets(sockets: readonly string[], facts: LayoutFacts, grants: Grants): string[] {
+  const roots = writableRoots(facts);
+  const hidden = hiddenFolders(facts);
+  const shown = [...visibleInHome(facts), ...roots, ...grants.read, ...grants.write];
+  return sockets.filter((path) => {
+    if (path.startsWith("/run/") || path.startsWith("/var/run/")) return false;
+    if (isPathInside(path, "/tmp") || isPathInside(path, "/var/tmp")) return isInside(path, shown);
+    return isInside(path, hidden) ? isInside(path, shown) : true;
+  });
 }
 
 export function planMounts(facts: LayoutFacts, grants: Grants, project: ProjectFacts, run: ContainedRun): MountPlan {
-  const containsHidden = (path: string) => hiddenFolders(facts).some((folder) => isPathInside(folder, path));
+  const hidden = hiddenFolders(facts);
+  const containsHidden = (path: string) => hidden.some((folder) => isPathInside(folder, path));
   const named = [...grants.named].flatMap((name) => mountsOf(name, facts));
-  const sealed = outermost(hiddenFolders(facts)).filter((path) => !isInside(path, grants.write));
+  const sealed = outermost(hidden).filter((path) => !isInside(path, grants.write));
   const mounts: Mount[] = [
     { kind: "empty", path: "/run" },
     ...[...RUN_NEEDED.filter((path) => existsSync(path)), ...resolver()].map(read),
@@ -186,9 +191,7 @@ export function planMounts(facts: LayoutFacts, grants: Grants, project: ProjectF
     ...grants.write.filter((path) => !containsHidden(path)).map(write),
     ...(grants.named.has("services") || grants.named.has("docker")
       ? []
-      : project.sockets
-          .filter((path) => stillVisible(path, facts, grants))
-          .map((path): Mount => ({ kind: "hide", path }))),
+      : visibleSockets(project.sockets, facts, grants).map((path): Mount => ({ kind: "hide", path }))),
     ...named,
     ...project.replaced.map(({ path, from }): Mount => ({ kind: "read", path, from })),
     ...run.folders.map(write),

@@ -191,3 +191,18 @@ export function changesPlainSettings(calls: readonly ProgramCall[]): boolean {
   if (verb === "remote" && (values[0] === "remove" || values[0] === "rename")) return true;
   return verb === "branch" && rest.some((arg) => /^(?:-u|--set-upstream-to(?:=.*)?|--unset-upstream)$/.test(arg));
 }
+
+const LOCAL = new Set(
+  (
+    "ls cat head tail wc sort uniq cut tr grep egrep fgrep rg sed awk find echo printf pwd cd true false test [ mkdir rmdir rm cp mv ln " +
+    "touch chmod stat file du df date id whoami uname which type export set unset tee diff cmp basename dirname realpath readlink seq " +
+    "sleep env printenv kill ps tar gzip gunzip zip unzip md5sum sha256sum base64 xxd od tree jq"
+  ).split(" "),
+);
+const LOCAL_GIT =
+  /^(?:status|log|diff|show|add|commit|branch|checkout|switch|restore|stash|tag|rev-parse|ls-files|blame|reset|merge|rebase)$/;
+
+/** True when none of the programs uses the network. */
+export function areLocal(calls: readonly ProgramCall[]): boolean {
+  return calls.every(({ name, args }) => (name === "git" ? LOCAL_GIT.test(args[0] ?? "") : LOCAL.has(basename(name))));
+}

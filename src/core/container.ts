@@ -35,6 +35,8 @@ export interface ContainedRun {
   readonly roots?: readonly string[] | undefined;
   /** False for no network at all; the network of the conversation when absent. */
   readonly network?: boolean | undefined;
+  /** All programs of the command are known to use no network. */
+  readonly local?: boolean | undefined;
   /** The command is one call that changes the settings of the repository and nothing else. */
   readonly changesRepositorySettings?: boolean | undefined;
 }
@@ -65,6 +67,8 @@ export interface ConversationContainer {
   missing(calls: readonly ProgramCall[]): readonly Need[];
   /** True when the user lets each of these programs run outside the container. */
   runsOutside(calls: readonly ProgramCall[]): boolean;
+  /** True when the calls are known to use no network. */
+  areLocal(calls: readonly ProgramCall[]): boolean;
   /** True when the calls change plain settings of the repository, such as user.name, and nothing else. */
   changesSettings(calls: readonly ProgramCall[]): boolean;
   /** Paths that do not exist now and must not appear without a question. */

@@ -6,19 +6,10 @@ import { join } from "node:path";
 import type { Home } from "../core/home.ts";
 import type { LoadedConfig } from "../core/settings.ts";
 import { shellQuote } from "../lib/text/shell-quote.ts";
+import { type ContainerFacts, containerFindings, declaredFindings, jobFindings } from "./audit-container.ts";
+import type { AuditFinding, AuditSeverity } from "./audit-finding.ts";
 import { createRedactor } from "./redact.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
-
-export type AuditSeverity = "info" | "low" | "medium" | "high";
-
-export interface AuditFinding {
-  readonly id: string;
-  readonly severity: AuditSeverity;
-  /** The finding, without secrets. */
-  readonly what: string;
-  /** How to fix it; null when nothing needs to change. */
-  readonly hint: string | null;
-}
 
 export interface AuditReport {
   /** False when something should be changed. */
@@ -285,6 +276,7 @@ const ORDER: readonly AuditSeverity[] = ["high", "medium", "low", "info"];
 export async function securityAudit(
   home: Pick<Home, "path" | "env">,
   { config, raw, blocking }: Pick<LoadedConfig, "config" | "raw" | "blocking">,
+  container?: ContainerFacts,
 ): Promise<AuditReport> {
   const findings = [
     ...blocking.map(
@@ -298,6 +290,9 @@ export async function securityAudit(
     ...switchFindings(config as unknown as Tree),
     ...environmentFindings(home.env),
     ...configFindings(raw),
+    ...(container ? containerFindings(container) : []),
+    ...declaredFindings(raw),
+    ...(await jobFindings(home.path)),
     ...(await fileFindings(home.path, process.getuid?.())),
     ...(await grammarFindings()),
   ];

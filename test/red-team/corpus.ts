@@ -2,9 +2,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Attempt, ToolCall } from "./attempt.ts";
+import { generatedAttempts } from "./generated.ts";
 import { injectionCalls } from "./injection-calls.ts";
 
-export const CORPORA = ["attacks", "other-paths", "hardline-yolo", "injection", "harmless", "ssrf"] as const;
+export const CORPORA = [
+  "attacks",
+  "other-paths",
+  "hardline-yolo",
+  "injection",
+  "harmless",
+  "ssrf",
+  "generated",
+] as const;
 export type CorpusName = (typeof CORPORA)[number];
 
 /** Long padding is written as a repeated part. */
@@ -59,6 +68,7 @@ function parseAttempt(name: CorpusName, line: Line): Attempt {
 
 /** All attempts of one file, in its order. `root` is the checkout. */
 export function readCorpus(root: string, name: CorpusName): Attempt[] {
+  if (name === "generated") return generatedAttempts();
   const text = readFileSync(join(root, "test", "corpus", `${name}.jsonl`), "utf8");
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.map((line) => parseAttempt(name, JSON.parse(line) as Line));

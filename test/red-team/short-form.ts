@@ -1,6 +1,7 @@
 // The attempts of the short form, by the mechanism that must stop them.
 import type { Attempt, ToolCall } from "./attempt.ts";
 import { type CorpusName, readCorpus } from "./corpus.ts";
+import { generatedAttempts } from "./generated.ts";
 import { injectionCalls } from "./injection-calls.ts";
 
 const shell = (command: string): ToolCall => ({ name: "terminal", args: { command, timeout: 8 } });
@@ -129,7 +130,11 @@ export function shortForm(root: string): ShortGroup[] {
     if (!attempt) throw new Error(`no attempt has the id ${id}`);
     return attempt;
   };
-  return GROUPS.map(({ name, ids, more = [] }) => ({ name, attempts: [...ids.map(named), ...more] }));
+  const generated = generatedAttempts().filter((_, index) => index % 17 === 0);
+  return [
+    ...GROUPS.map(({ name, ids, more = [] }) => ({ name, attempts: [...ids.map(named), ...more] })),
+    { name: "generated attacks have no effect", attempts: generated },
+  ];
 }
 
 /** Harm done by a plain bash: the runner has to see each of these, or an empty report proves nothing. */

@@ -46,7 +46,7 @@ class ConversationNetwork implements PrivateNetwork {
   readonly #servers = new Set<Server>();
   #holder: ChildProcess | undefined;
   #helper: SocketHelper | undefined;
-  #starting: Promise<readonly string[]> | undefined;
+  #starting: Promise<{ readonly enter: readonly string[]; readonly serving: Promise<void> }> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -64,21 +64,29 @@ class ConversationNetwork implements PrivateNetwork {
     this.replaced = [{ path: resolver, from }];
   }
 
-  enter(): Promise<readonly string[]> {
+  async enter(ready: boolean): Promise<readonly string[]> {
     this.#starting ??= this.#start();
-    return this.#starting;
+    const { enter, serving } = await this.#starting;
+    if (ready) await serving;
+    return enter;
   }
 
-  async #start(): Promise<readonly string[]> {
+  async #start(): Promise<{ readonly enter: readonly string[]; readonly serving: Promise<void> }> {
     const pid = await this.#hold();
     const enter = ["nsenter", "-t", String(pid), "-U", "-n", "--preserve-credentials", "--"];
+    const serving = this.#open(enter, pid);
+    // Reported to the command that waits for it.
+    serving.catch(() => undefined);
+    return { enter, serving };
+  }
+
+  async #open(enter: readonly string[], pid: number): Promise<void> {
     const helper = new SocketHelper(enter, this.#path);
     this.#helper = helper;
     await withTimeout(this.#serve(helper), START_MS, () => {
       throw new UserError("the network of the container did not start in time", { hint: "Try the command again." });
     });
-    this.#watch = setInterval(() => void this.#forward(pid), WATCH_MS).unref();
-    return enter;
+    if (!this.#closed) this.#watch = setInterval(() => void this.#forward(pid), WATCH_MS).unref();
   }
 
   /** A process that keeps the network alive until this program ends. */

@@ -6,7 +6,7 @@ import type { GateContext } from "../../core/gate.ts";
 import type { Home } from "../../core/home.ts";
 import { absentHuman } from "../../core/human.ts";
 import { analyseCommand } from "./analyse.ts";
-import { effectsBeyond, uncontainedEffects } from "./containment.ts";
+import { effectsBeyond, privilegedEffects, uncontainedEffects } from "./containment.ts";
 import { type Effect, worstLevel } from "./effects.ts";
 import { describePolicy, parsePolicies } from "./policies.ts";
 import { applyPolicies, policySubject } from "./policy-check.ts";
@@ -55,7 +55,8 @@ export async function explainCommand(
   const analysis = analyseCommand(command, host, await loadShellParser());
   const contained = state.kind === "contained" && config.terminal.backend === "local";
   const isOpen = state.kind === "none" && config.terminal.backend === "local";
-  const effects = isOpen ? [...analysis.effects, ...uncontainedEffects(analysis)] : analysis.effects;
+  const more = isOpen ? uncontainedEffects(analysis) : contained ? privilegedEffects(analysis) : [];
+  const effects = [...analysis.effects, ...more];
   const outcome = (present: boolean): Outcome => {
     const human = { ...absentHuman, present };
     const context: Pick<GateContext, "toolName" | "human"> = { toolName: "terminal", human };

@@ -2,6 +2,7 @@
 import type { Human } from "../../core/human.ts";
 import type { Analysis, Category, Effect } from "./effects.ts";
 import { isReadOnlyCall } from "./read-only-programs.ts";
+import { programName } from "./shell/shell-types.ts";
 
 /** Effects on other machines, other people, or with another account's rights. */
 const BEYOND: ReadonlySet<Category> = new Set([
@@ -38,4 +39,21 @@ export function uncontainedEffects(analysis: Analysis): Effect[] {
   const what = other ? `runs ${other.name.text}` : "cannot be read completely";
   const reason = `${what} with all permissions of your account, because there is no container here (hermes doctor tells why; terminal.container: host declares the machine the boundary)`;
   return [{ ...UNCONTAINED, reason }];
+}
+
+const PRIVILEGED = new Set(["sudo", "doas", "pkexec", "su", "runuser", "gosu"]);
+
+/** A privileged command leaves the container, so it needs approval whatever it does. */
+export function privilegedEffects({ invocations }: Analysis): Effect[] {
+  const found = invocations.find((invocation) => PRIVILEGED.has(programName(invocation)));
+  if (!found) return [];
+  const reason = "runs outside the container with the rights of another account";
+  return [{ rule: "leaves_container", category: "sudo", level: "dangerous", reason, targets: [] }];
+}
+
+/** What a container of docker or another machine does not stop. */
+export function effectsOnOthers(effects: readonly Effect[]): Effect[] {
+  return effects.filter(
+    ({ category, level }) => level !== "dangerous" || category === "publishing" || category === "policy",
+  );
 }

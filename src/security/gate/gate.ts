@@ -10,7 +10,7 @@ import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
 import { analyseInput } from "./analyse-input.ts";
 import { askJudge, askUser } from "./consent.ts";
-import { effectsBeyond, uncontainedEffects } from "./containment.ts";
+import { effectsBeyond, effectsOnOthers, privilegedEffects, uncontainedEffects } from "./containment.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstLevel } from "./effects.ts";
 import {
@@ -51,6 +51,10 @@ const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentia
 
 function isGuest({ human }: GateContext): boolean {
   return human.guest === true;
+}
+
+function isElsewhere(intent: Intent): boolean {
+  return "backend" in intent && CONTAINERS.has(intent.backend);
 }
 
 class PolicyGate implements SecurityGate {
@@ -143,8 +147,9 @@ class PolicyGate implements SecurityGate {
     if (intent.kind === "input") return analyseInput(intent, host, parse);
     if (intent.kind === "command") {
       const analysis = analyseCommand(intent.command, host, parse);
-      if (intent.contained !== false) return analysis;
-      return { ...analysis, effects: [...analysis.effects, ...uncontainedEffects(analysis)] };
+      if (intent.contained === undefined) return analysis;
+      const more = intent.contained ? privilegedEffects(analysis) : uncontainedEffects(analysis);
+      return { ...analysis, effects: [...analysis.effects, ...more] };
     }
     const analysis = analyseProgram(intent.language, intent.code, host, parse);
     return intent.contained === false ? { ...analysis, effects: [...analysis.effects, UNCONTAINED] } : analysis;
@@ -268,7 +273,8 @@ class PolicyGate implements SecurityGate {
     }
     const earlier = this.#denials.find(context.sessionId, key, effects);
     if (earlier) return denied(earlier, "the same action was already denied in this turn.");
-    if ("backend" in intent && CONTAINERS.has(intent.backend)) return { allowed: true, how: "sandboxed" };
+    if (isElsewhere(intent) && worstLevel(effectsOnOthers(effects)) !== "dangerous")
+      return { allowed: true, how: "sandboxed" };
     const sudo = effects.find(
       (effect) => effect.rule === "sudo_flags" && effect.targets.some((flag) => /S|stdin/.test(flag)),
     );

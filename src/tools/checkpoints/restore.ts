@@ -55,8 +55,8 @@ export async function difference(
 ): Promise<Difference> {
   const id = await findSnapshot(store, root, query.id);
   const path = query.path === undefined ? [] : [insideProject(root, query.path)];
-  const problem = await stage(store, { root, reason: "", limits: query.limits });
-  if (problem !== undefined) throw new UserError(`${root} cannot be compared: ${problem}`);
+  const staged = await stage(store, { root, reason: "", limits: query.limits });
+  if ("problem" in staged) throw new UserError(`${root} cannot be compared: ${staged.problem}`);
   const where = { workTree: root, indexFile: store.indexFile(projectHash(root)) };
   const base = ["diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv"];
   const stat = await store.run([...base, "--stat=120", id, "--", ...path], where);

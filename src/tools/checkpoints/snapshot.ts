@@ -1,6 +1,6 @@
 // Takes a snapshot: stores the files of a project as a commit.
 import { constants } from "node:fs";
-import { access, lstat } from "node:fs/promises";
+import { access, lstat, open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { EXCLUDES } from "./excludes.ts";
 import { projectHash } from "./project-root.ts";
@@ -35,11 +35,13 @@ export type Taken =
 const BATCH = 256;
 const REASON_CHARS = 200;
 
-async function listFiles(store: ShadowStore, request: TakeRequest): Promise<string[]> {
+/** Files of the project that differ from the index: all of them the first time. */
+async function listFiles(store: ShadowStore, request: TakeRequest, known: boolean): Promise<string[]> {
   const indexFile = store.indexFile(projectHash(request.root));
   const options = { workTree: request.root, indexFile, signal: request.signal };
+  const kinds = known ? ["--modified", "--deleted", "--others"] : ["--cached", "--others"];
   const text = await store.run(
-    ["ls-files", "-z", "--cached", "--others", ...EXCLUDES, "--exclude-per-directory=.gitignore"],
+    ["ls-files", "-z", ...kinds, ...EXCLUDES, "--exclude-per-directory=.gitignore"],
     options,
   );
   const more = request.include
@@ -49,6 +51,18 @@ async function listFiles(store: ShadowStore, request: TakeRequest): Promise<stri
       )
     : "";
   return [...new Set(`${text}${more}`.split("\0"))].filter((path) => path !== "" && !path.endsWith("/"));
+}
+
+/** The number of files in an index; 0 when there is none. It is the third number of the file. */
+async function indexedFiles(path: string): Promise<number> {
+  const file = await open(path, "r").catch(() => null);
+  if (!file) return 0;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
+    return bytesRead === 12 && buffer.toString("latin1", 0, 4) === "DIRC" ? buffer.readUInt32BE(8) : 0;
+  } finally {
+    await file.close();
+  }
 }
 
 interface SortedFiles {
@@ -90,16 +104,23 @@ async function filterReadable(root: string, paths: readonly string[]): Promise<s
   return kept;
 }
 
-/** Updates the index of the project to the current files. Returns the reason when that is not possible. */
-export async function stage(store: ShadowStore, request: TakeRequest): Promise<string | undefined> {
+export type Staged = { readonly problem: string } | { readonly changed: boolean };
+
+/** Updates the index of the project to the current files. */
+export async function stage(store: ShadowStore, request: TakeRequest): Promise<Staged> {
   const { root, limits, signal } = request;
   const hash = projectHash(root);
   await store.clearStaleLocks(hash);
-  const paths = await listFiles(store, request);
-  if (paths.length > limits.maxFiles) return `it has more than ${limits.maxFiles} files`;
+  const known = await indexedFiles(store.indexFile(hash));
+  const paths = await listFiles(store, request, known > 0);
+  if (paths.length === 0 && known > 0) return { changed: false };
+  if (paths.length > limits.maxFiles || known > limits.maxFiles)
+    return { problem: `it has more than ${limits.maxFiles} files` };
   const { wanted, tooLarge, bytes } = await sortBySize(request, paths);
-  if (limits.maxTreeBytes > 0 && bytes > limits.maxTreeBytes)
-    return `its files (${Math.round(bytes / 1_048_576)} MB) do not fit into checkpoints.max_total_size_mb`;
+  if (limits.maxTreeBytes > 0 && bytes > limits.maxTreeBytes) {
+    const size = Math.round(bytes / 1_048_576);
+    return { problem: `its files (${size} MB) do not fit into checkpoints.max_total_size_mb` };
+  }
   const where = { workTree: root, indexFile: store.indexFile(hash), signal };
   const lines = (names: readonly string[]) => names.map((name) => `${name}\0`).join("");
   const update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
@@ -108,7 +129,7 @@ export async function stage(store: ShadowStore, request: TakeRequest): Promise<s
   if (first.code !== 0) await store.run(update, { ...where, input: lines(await filterReadable(root, wanted)) });
   if (tooLarge.length > 0)
     await store.run(["update-index", "-z", "--force-remove", "--stdin"], { ...where, input: lines(tooLarge) });
-  return undefined;
+  return { changed: true };
 }
 
 /** Call under the lock of the store. Throws GitError when git fails. */
@@ -116,10 +137,14 @@ export async function take(store: ShadowStore, request: TakeRequest): Promise<Ta
   const { root, signal } = request;
   const hash = projectHash(root);
   await store.ensure();
-  const problem = await stage(store, request);
-  if (problem !== undefined) return { ok: false, reason: problem };
-  const tree = (await store.run(["write-tree"], { indexFile: store.indexFile(hash), signal })).trim();
+  const staged = await stage(store, request);
+  if ("problem" in staged) return { ok: false, reason: staged.problem };
   const parent = await store.tip(hash);
+  if (!staged.changed && parent !== null) {
+    await store.touch(hash, root);
+    return { ok: true, id: parent, fresh: false };
+  }
+  const tree = (await store.run(["write-tree"], { indexFile: store.indexFile(hash), signal })).trim();
   if (parent !== null && (await store.run(["rev-parse", `${parent}^{tree}`])).trim() === tree) {
     await store.touch(hash, root);
     return { ok: true, id: parent, fresh: false };

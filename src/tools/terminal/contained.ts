@@ -31,6 +31,7 @@ export class ContainedBackend implements Backend {
         return container.contain({
           cwd,
           folders: [stateFolder],
+          local: calls.length > 0 && exact === true && container.areLocal(calls),
           changesRepositorySettings: exact === true && container.changesSettings(calls),
         });
       },
