@@ -31,10 +31,10 @@ async function updateRow(turn: Turn, response: ModelResponse): Promise<void> {
 }
 
 /**
- * Must be called before the reply is appended: the provider counted the log of the request. Resolves when the session
- * row is updated.
+ * Must be called before the reply is appended: the provider counted the log of the request. The session row is updated
+ * together with the next messages, or by `writePendingUsage`.
  */
-export async function recordUsage(turn: Turn, response: ModelResponse): Promise<void> {
+export function recordUsage(turn: Turn, response: ModelResponse): void {
   const { engine, log } = turn.state;
   const { usage, cost } = response;
   const prompt = promptTokens(usage);
@@ -49,7 +49,11 @@ export async function recordUsage(turn: Turn, response: ModelResponse): Promise<
   log.reported(prompt);
   turn.emit({ type: "usage", usage, cost, contextTokens, contextLength: engine.contextLength });
   warnNearlyFull(turn, prompt);
-  await updateRow(turn, response);
+  const earlier = turn.pendingUsage;
+  turn.pendingUsage = async () => {
+    await earlier?.();
+    await updateRow(turn, response);
+  };
 }
 
 /** Shown to the user once per session, never to the model: it would cut its work short. */

@@ -63,6 +63,8 @@ export class Turn {
   overflows = 0;
   /** A compaction gained nothing: only an overflow may compact again in this turn. */
   compactionFailed = false;
+  /** Writes the usage of the last call to the session row; undefined when it has been written. */
+  pendingUsage: (() => Promise<void>) | undefined;
   /** Text of an answer that never finished, as the user saw it. */
   unfinished = "";
 
@@ -83,9 +85,22 @@ export class Turn {
     this.refundsLeft = this.callsLeft;
   }
 
+  /** Writes the usage of the last call, unless it has been written. */
+  async writePendingUsage(): Promise<void> {
+    const write = this.pendingUsage;
+    this.pendingUsage = undefined;
+    await write?.();
+  }
+
   /** Stores messages, then emits them. */
   async append(messages: readonly Message[]): Promise<Message[]> {
-    const stored = await this.state.log.append(messages);
+    const appended = this.state.log.append(messages);
+    // Begun in the same tick: a store that batches its writes puts both into one transaction.
+    const recorded = this.writePendingUsage();
+    // A rejection of one must not be unhandled while the other is awaited.
+    recorded.catch(() => undefined);
+    const stored = await appended;
+    await recorded;
     if (messages.some(({ role }) => role === "assistant")) this.draft?.clear();
     for (const { id, message } of stored) {
       if (message.role === "tool")

@@ -55,13 +55,12 @@ async function step(turn: Turn): Promise<TurnOutcome | undefined> {
     return interrupted(turn.unfinished);
   }
   if (result.kind === "failed") return afterFailure(turn, result);
-  // In parallel: a store that batches its writes needs one sync instead of two.
-  const recorded = recordUsage(turn, result.response);
-  const followed = afterReply(turn, result, performance.now() - startedAt);
-  const [outcome, usage] = await Promise.allSettled([followed, recorded]);
-  if (outcome.status === "rejected") throw outcome.reason;
-  if (usage.status === "rejected") throw usage.reason;
-  return outcome.value;
+  recordUsage(turn, result.response);
+  try {
+    return await afterReply(turn, result, performance.now() - startedAt);
+  } finally {
+    await turn.writePendingUsage();
+  }
 }
 
 async function afterReply(turn: Turn, reply: ModelReply, durationMs: number): Promise<TurnOutcome | undefined> {
@@ -139,7 +138,7 @@ async function summarise(turn: Turn): Promise<TurnOutcome> {
       return interrupted(result.streamed);
     }
     if (result.kind === "failed") continue;
-    await recordUsage(turn, result.response);
+    recordUsage(turn, result.response);
     const { tool_calls: _ignored, ...message } = result.response.message;
     const text = contentText(message.content);
     if (text.trim() === "") continue;

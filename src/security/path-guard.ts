@@ -77,8 +77,18 @@ async function realRoots(base: string, names: readonly string[]): Promise<string
 const USE_TERMINAL = "change it in the terminal, where the user can approve it";
 const USE_COMMAND = "it belongs to Hermes; use the matching tool or `hermes` command";
 
-async function writeRules(places: ProtectedRoots, workspace?: string): Promise<PathRule[]> {
-  const system = [...SYSTEM_FOLDERS, ...(await realRoots("", ["/etc", "/boot"]))];
+/** Folders and files of the system, which are the same for the whole run. */
+interface SystemRoots {
+  readonly folders: readonly string[];
+  readonly sockets: readonly string[];
+}
+
+async function findSystemRoots(): Promise<SystemRoots> {
+  const [real, sockets] = await Promise.all([realRoots("", ["/etc", "/boot"]), realRoots("", SOCKETS)]);
+  return { folders: [...SYSTEM_FOLDERS, ...real], sockets };
+}
+
+function writeRules(places: ProtectedRoots, roots: SystemRoots, workspace?: string): PathRule[] {
   const rule = (id: string, action: "ask" | "deny", reason: string, matches: PathRule["matches"]): PathRule => ({
     rule: id,
     action,
@@ -95,12 +105,12 @@ async function writeRules(places: ProtectedRoots, workspace?: string): Promise<P
         classifyStartupPath(path, places) === "file" ||
         (classifySecretPath(path, places) !== null && relativeTo(places.hermesHomes, path) === null),
     ),
-    below("socket", "deny", "it is the socket of a container engine", await realRoots("", SOCKETS)),
+    below("socket", "deny", "it is the socket of a container engine", roots.sockets),
     rule(
       "system",
       "deny",
       `it is a system file; ${USE_TERMINAL}`,
-      (path) => !WRITABLE_DEVICES.has(path) && system.some((root) => isBelow(root, path)),
+      (path) => !WRITABLE_DEVICES.has(path) && roots.folders.some((root) => isBelow(root, path)),
     ),
     rule(
       "hermes_trusted",
@@ -190,7 +200,22 @@ const refuse = (realPath: string, rule: Omit<PathRule, "matches">): PathVerdict 
   reason: `${realPath}: ${rule.reason}`,
 });
 
+/** Resolved roots are used this long: a home may become a link while the program runs. */
+const ROOTS_MS = 5_000;
+
+/** The value of `find`, found again after `ROOTS_MS`. */
+function remembered<T>(find: () => T): () => T {
+  let known: { readonly value: T; readonly at: number } | undefined;
+  return () => {
+    const now = performance.now();
+    if (known === undefined || now - known.at > ROOTS_MS) known = { value: find(), at: now };
+    return known.value;
+  };
+}
+
 export function createPathGuard(options: PathGuardOptions): PathGuard {
+  const protectedRoots = remembered(() => findProtectedRoots(options));
+  const systemRoots = remembered(findSystemRoots);
   const check = async (path: string, cwd: string, rules: readonly PathRule[]): Promise<PathVerdict> => {
     const requested = expandHome(path.trim(), options.userHome);
     const realPath = await resolveRealPath(requested, cwd);
@@ -201,15 +226,15 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
   const LINKED = { rule: "hard_link", reason: "it is a hard link to a protected file" } as const;
   const read: PathGuard["read"] = async (path, cwd, request = {}) => {
     const policy = request.policy ?? "owner";
-    const places = findProtectedRoots(options);
+    const places = protectedRoots();
     const verdict = await check(path, cwd, readRules(places, policy));
     if (verdict.action !== "allow" || !(await isLinkedTo(verdict.realPath, () => secretFiles(places)))) return verdict;
     return refuse(verdict.realPath, { ...LINKED, action: policy === "guest" ? "deny" : "ask" });
   };
   return {
     async write(path, cwd, request = {}) {
-      const places = findProtectedRoots(options);
-      const verdict = await check(path, cwd, await writeRules(places, request.workspace));
+      const places = protectedRoots();
+      const verdict = await check(path, cwd, writeRules(places, await systemRoots(), request.workspace));
       const { realPath } = verdict;
       if (verdict.action !== "allow") return verdict;
       if (options.safeRoot && !isBelow(await resolveRealPath(options.safeRoot, "/"), realPath)) {

@@ -24,5 +24,5 @@ export async function openSessionStore(options: OpenSessionStoreOptions): Promis
     return openWorkerSessionStore(rest);
   }
   const { SqliteSessionStore } = await import("./sqlite-session-store.ts");
-  return SqliteSessionStore.open(rest);
+  return SqliteSessionStore.open({ ...rest, gather: true });
 }

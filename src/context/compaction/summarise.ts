@@ -1,5 +1,6 @@
 // Asks a model for a summary, at most three times, and falls back on the extract. Always returns a result.
 
+import { setImmediate } from "node:timers/promises";
 import type { SideAnswer, SideModel } from "../../core/model/provider.ts";
 import { estimateTextTokens } from "../../core/model/tokens.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
@@ -119,11 +120,17 @@ interface Chunks {
   readonly leftOut: number;
 }
 
-function fill(texts: readonly string[], tokens: number): string[][] {
+/** A text and its estimated tokens, which are counted once. */
+interface Sized {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+function fill(texts: readonly Sized[], tokens: number): string[][] {
   const chunks: string[][] = [[]];
   let used = 0;
-  for (const text of texts) {
-    const cost = estimateTextTokens(text) + 2;
+  for (const { text, tokens: own } of texts) {
+    const cost = own + 2;
     if (used > 0 && used + cost > tokens) {
       chunks.push([]);
       used = 0;
@@ -134,25 +141,48 @@ function fill(texts: readonly string[], tokens: number): string[][] {
   return chunks;
 }
 
-/** At most `count` texts of `tokens`: bodies are shortened until they fit; the oldest turns that still do not fit are left out. */
-function chunkTurns(
+/** Turns that are serialised before other work of the process gets a chance. */
+const SLICE = 200;
+
+async function sizedTurns(turns: readonly Turn[], redact: (text: string) => string, scale: number): Promise<Sized[]> {
+  const sized: Sized[] = [];
+  for (let at = 0; at < turns.length; at += SLICE) {
+    if (at > 0) await setImmediate();
+    for (const text of serializeTurns(turns.slice(at, at + SLICE), { redact, scale }))
+      sized.push({ text, tokens: estimateTextTokens(text) });
+  }
+  return sized;
+}
+
+const totalTokens = (texts: readonly Sized[]): number => texts.reduce((sum, { tokens }) => sum + tokens + 2, 0);
+
+/**
+ * At most `count` texts of `tokens`: bodies are shortened until they fit; the oldest turns that still do not fit are left
+ * out. `whole` are the turns at full size: shortened to a part `scale`, they take about that part of its tokens or more,
+ * so scales that cannot fit are not tried.
+ */
+async function chunkTurns(
   turns: readonly Turn[],
+  whole: readonly Sized[],
   redact: (text: string) => string,
   size: { tokens: number; count: number },
-): Chunks {
+): Promise<Chunks> {
   if (size.tokens < 100 || size.count < 1) return { texts: [], leftOut: turns.length };
-  let smallest: string[] = [];
-  for (const scale of SCALES) {
-    smallest = serializeTurns(turns, { redact, scale });
+  const total = totalTokens(whole);
+  const possible = SCALES.filter((scale) => scale * 0.8 * total <= size.tokens * size.count || scale === SCALES.at(-1));
+  let smallest: readonly Sized[] = [];
+  for (const scale of possible) {
+    smallest = scale === 1 ? whole : await sizedTurns(turns, redact, scale);
     const chunks = fill(smallest, size.tokens);
-    const tooLarge = smallest.some((text) => estimateTextTokens(text) > size.tokens);
+    const tooLarge = smallest.some(({ tokens }) => tokens > size.tokens);
     if (chunks.length <= size.count && !tooLarge)
       return { texts: chunks.map((chunk) => chunk.join("\n\n")), leftOut: 0 };
   }
-  const newest = fill(
-    smallest.map((text) => truncate(text, size.tokens * 2)),
-    size.tokens,
-  ).slice(-size.count);
+  const cut = smallest.map(({ text }): Sized => {
+    const short = truncate(text, size.tokens * 2);
+    return { text: short, tokens: estimateTextTokens(short) };
+  });
+  const newest = fill(cut, size.tokens).slice(-size.count);
   const kept = newest.reduce((sum, chunk) => sum + chunk.length, 0);
   return { texts: newest.map((chunk) => chunk.join("\n\n")), leftOut: turns.length - kept };
 }
@@ -208,17 +238,18 @@ async function inOnePass(summariser: Summariser, input: Limited): Promise<Summar
   });
   const previousTokens = input.previous === "" ? 0 : pass.budget;
   const tokens = Math.floor(window * 0.85) - Math.ceil(pass.budget * 1.3) - previousTokens - PROMPT_TOKENS;
-  const whole = serializeTurns(input.turns, { redact }).join("\n\n");
+  const whole = await sizedTurns(input.turns, redact, 1);
+  const wholeTokens = totalTokens(whole);
   let chunkTokens = tokens;
-  if (side !== undefined && estimateTextTokens(whole) <= tokens) {
-    const verdict = await askOnce(pass, input, whole);
+  if (side !== undefined && wholeTokens <= tokens) {
+    const verdict = await askOnce(pass, input, whole.map(({ text }) => text).join("\n\n"));
     if (verdict.kind === "good") return finish(verdict.text, "summary");
     pass.problem = verdict.problem;
     if (verdict.kind === "partial") return finish(combineWithExtract(verdict.text, input, redact), "extract");
     if (!verdict.tooLong) return finish(redact(updateExtract(input.previous, input.turns, input.budget)), "extract");
-    chunkTokens = Math.min(Math.floor(tokens / 4), Math.ceil(estimateTextTokens(whole) / Math.max(1, pass.left)) + 200);
+    chunkTokens = Math.min(Math.floor(tokens / 4), Math.ceil(wholeTokens / Math.max(1, pass.left)) + 200);
   }
-  const chunks = chunkTurns(input.turns, redact, { tokens: chunkTokens, count: pass.left });
+  const chunks = await chunkTurns(input.turns, whole, redact, { tokens: chunkTokens, count: pass.left });
   const tooLong = pass.problem;
   pass.problem = undefined;
   const notes = chunks.texts.length === 0 ? undefined : await askInChunks(pass, input, chunks);

@@ -47,6 +47,19 @@ export function insertUsage(db: Database, entry: LedgerEntry): void {
   db.prepare(INSERT).run(...rowValues(entry));
 }
 
+/**
+ * A row about spending survives the end of the process without a sync; only a power failure may take the newest ones.
+ * Every model call writes one, and the sync would cost more than the rest of a tool call.
+ */
+function writeWithoutSync(db: Database, write: (db: Database) => void): void {
+  db.pragma("synchronous = NORMAL");
+  try {
+    write(db);
+  } finally {
+    db.pragma("synchronous = FULL");
+  }
+}
+
 /** `open` is called at first use, so that a run without a model call never opens the file. */
 export function createUsageLedger(open: () => Database): UsageLedger {
   let opened: Database | undefined;
@@ -56,7 +69,7 @@ export function createUsageLedger(open: () => Database): UsageLedger {
   };
   return {
     async record(entry) {
-      await retryLocked(() => insertUsage(db(), entry));
+      await retryLocked(() => writeWithoutSync(db(), (open) => insertUsage(open, entry)));
     },
     async spent(filter) {
       const { where, values } = buildConditions(filter);

@@ -24,7 +24,17 @@ function wasmPath(packageName: string, file: string): string {
   }
 }
 
+/**
+ * V8 would compile the grammar a second time, optimised, on background threads: that takes longer than all parsing of a
+ * conversation, and the process waits for it when it exits. The baseline compiler alone is fast enough.
+ */
+async function useBaselineCompiler(): Promise<void> {
+  const { setFlagsFromString } = await import("node:v8");
+  setFlagsFromString("--liftoff-only");
+}
+
 async function load(): Promise<ParseShell> {
+  await useBaselineCompiler();
   const { Language, Parser } = await import("web-tree-sitter");
   const runtime = wasmPath("web-tree-sitter", "web-tree-sitter.wasm");
   await Parser.init({ locateFile: () => runtime });

@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly readOnly?: boolean | undefined;
   /** The search index failed on a write and was disabled. */
   readonly onIndexDamage?: (() => void) | undefined;
-  /** Writes that wait together share a transaction: for a process with many conversations. */
+  /** Writes that wait together share a transaction. */
   readonly gather?: boolean | undefined;
   /** Another driver with the same interface. */
   readonly open?: typeof openDatabase | undefined;
