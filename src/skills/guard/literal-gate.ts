@@ -79,14 +79,22 @@ class Automaton {
   }
 }
 
+const registered: RegExp[] = [];
 const gatedRules = new Map<RegExp, number>();
-const literals = new Map<string, number[]>();
 let automaton: Automaton | undefined;
 const kept = new Map<string, Uint32Array>();
 
-/** Registers rules when a module loads. Rules without required literals are always tried. */
+/** Registers rules when a module loads; the work is done at the first scan. Rules without required literals are always tried. */
 export function registerRules(rules: readonly RegExp[]): void {
-  for (const rule of rules) {
+  registered.push(...rules);
+  automaton = undefined;
+}
+
+function buildAutomaton(): Automaton {
+  const literals = new Map<string, number[]>();
+  gatedRules.clear();
+  kept.clear();
+  for (const rule of registered) {
     if (gatedRules.has(rule)) continue;
     const needed = requiredLiterals(rule);
     if (needed === null || needed.length === 0) continue;
@@ -94,15 +102,14 @@ export function registerRules(rules: readonly RegExp[]): void {
     gatedRules.set(rule, id);
     for (const literal of needed) literals.set(literal, [...(literals.get(literal) ?? []), id]);
   }
-  automaton = undefined;
-  kept.clear();
+  return new Automaton(literals);
 }
 
 /** Which registered rules may match the text; see `isMarked`. */
 export function marksOf(text: string): Uint32Array {
+  automaton ??= buildAutomaton();
   const known = kept.get(text);
   if (known) return known;
-  automaton ??= new Automaton(literals);
   const marks = new Uint32Array((gatedRules.size >>> 5) + 1);
   automaton.mark(text.toLowerCase(), marks);
   if (kept.size >= MAX_KEPT) kept.clear();
