@@ -22,6 +22,7 @@ const handlers = {
   status: async () => ({ well: true }),
   stop: () => undefined,
   restart: () => undefined,
+  reload: async () => ({ changed: false }),
   deliver: async () => ({}),
   runJob: async (id: string) => ({ run: id.length }),
 };

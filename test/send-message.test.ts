@@ -173,6 +173,7 @@ describe("outside the gateway", () => {
       status: async () => ({}),
       stop: () => undefined,
       restart: () => undefined,
+      reload: async () => ({ changed: false }),
       runJob: async () => ({}),
       deliver: async (request) => {
         asked.push(request);

@@ -54,8 +54,11 @@ export interface App {
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
   /** The text without the secrets of this home. */
   redact(text: string): string;
-  /** Reads `.env` again when it was changed; new keys take effect with the next conversation. True when it changed. */
-  refreshEnv(): Promise<boolean>;
+  /**
+   * Reads `.env` and config.yaml again when they were changed; new values take effect with the next conversation. A broken
+   * config.yaml keeps the old values, and `problem` says why.
+   */
+  refreshSettings(): Promise<{ readonly changed: boolean; readonly problem?: string | undefined }>;
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): Promise<void>;
   /** True while a background process of this conversation runs. */

@@ -1,6 +1,7 @@
 // Builds the program from the configuration: opens every part in the order of their dependencies, and closes them.
 
 import { openSettings } from "../config/api.ts";
+import { openConfigReload } from "../config/reload.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
@@ -131,11 +132,11 @@ function openJobAccess(home: Home, config: Config): OpenedJobs {
 function runtimeControls(
   services: Services,
   registry: Registry,
-): Pick<App, "setYolo" | "refreshEnv" | "hasProcesses" | "onProcessEvent"> {
+): Pick<App, "setYolo" | "refreshSettings" | "hasProcesses" | "onProcessEvent"> {
   const { gate, workspaces } = services;
   return {
     setYolo: (sessionId, on) => gate.setYolo(sessionId, on),
-    refreshEnv: async () => (await import("./env-refresh.ts")).refreshEnv(services, registry),
+    refreshSettings: async () => (await import("./env-refresh.ts")).refreshSettings(services, registry),
     hasProcesses: (id) => workspaces.processes.list(id).some((process) => process.endedAt === null),
     onProcessEvent: (listener) => workspaces.onProcessEvent(listener),
   };
@@ -194,10 +195,16 @@ function openMcp(
 /** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
 async function openServices(home: Home, options: OpenAppOptions): Promise<OpenedServices> {
   const notice = (text: string) => options.onNotice?.(text);
-  const loaded = await openSettings(home).load(options.overrides);
-  const { warnings } = loaded;
-  // An object of this program: slash commands change settings while it runs.
-  const config = { ...loaded.config };
+  const settings = openSettings(home);
+  const { config: loaded, warnings } = await settings.load(options.overrides);
+  // An object of this program: slash commands and `reload` change settings while it runs.
+  const config = structuredClone(loaded);
+  const reload = openConfigReload({
+    path: settings.path,
+    config,
+    notice,
+    load: async () => (await settings.load(options.overrides)).config,
+  });
   const [store, { ledger, close: closeLedger }, { drafts, close: closeDrafts }] = await Promise.all([
     openHomeStore(home, {
       host: options.host,
@@ -229,7 +236,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
   const mcp = openMcp({ home, config, models, redactor: guards.redactor, containers: guards.containers }, notice);
   const { trust, proposals, projects: decisions, close: closeReview } = openReviewData(home, store, guards.redactor);
   const projects = lazyProjectTrust(home, config, decisions);
-  const base = { home, config, store, ledger, drafts, trust, proposals, projects, models };
+  const base = { home, config, reload, store, ledger, drafts, trust, proposals, projects, models };
   const services: Services = { ...base, plugins, ...guards, skills, mcp, cron: jobs, notice };
   skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
   const closeRuntime = () => {

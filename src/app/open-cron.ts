@@ -133,7 +133,7 @@ function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
 }
 
 /** The parts of the app that a run of a job uses. */
-export type JobRunApp = Pick<App, "openConversation" | "skills" | "refreshEnv">;
+export type JobRunApp = Pick<App, "openConversation" | "skills" | "refreshSettings">;
 
 async function openJobHost(app: JobRunApp, services: Services, jobs: JobRepository): Promise<Omit<JobHost, "now">> {
   const [{ run: scan }, { sendableFile }, { isProtected }] = await Promise.all([
@@ -177,7 +177,7 @@ export async function openCron(app: JobRunApp, services: Services, now: () => nu
     ...{ file, ledger, owners, zone, now, notice },
     run: async (job, run, signal) => {
       // `.env` may have changed since the last run.
-      await app.refreshEnv();
+      await app.refreshSettings();
       return runJob(host, job, run, signal);
     },
     alert: (run, job) => sendAlert(host, run, job),

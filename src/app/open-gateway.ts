@@ -29,10 +29,12 @@ export interface OpenedGateway {
     sessionId: string,
     known: { readonly messages: number; readonly promptTokens: number; readonly contextLength: number },
   ): Promise<boolean>;
-  /** Increases when `.env` has changed: conversations opened before have the old keys. */
+  /** Increases when `.env` or config.yaml has changed: conversations opened before have the old values. */
   readonly envRevision: number;
-  /** Reads `.env` again when it has changed. */
+  /** Reads `.env` and config.yaml again when they have changed. */
   refreshEnv(): Promise<void>;
+  /** Reads both files now; `problem` says why config.yaml is not used. */
+  reload(): Promise<{ readonly changed: boolean; readonly problem?: string | undefined }>;
   /** True for files that must not be sent, such as keys and passwords; follows links. */
   isProtected(path: string, role: Role): Promise<boolean>;
   /** The words of a recording; `unset` when no transcription is configured. */
@@ -56,6 +58,7 @@ export interface OpenedGateway {
 export interface OpenGatewayOptions {
   /** `worker` keeps disk access off the event loop; tests use `in-process`. */
   readonly host?: "in-process" | "worker" | undefined;
+  readonly acceptHooks?: boolean | undefined;
   onNotice?(text: string): void;
 }
 
@@ -111,16 +114,20 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
   const app = await openApp(home, {
     host,
     approvals: "gateway",
+    acceptHooks: options.acceptHooks,
     ...(ledger ? { ledger } : {}),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
   let envRevision = 0;
   let refreshing: { readonly at: number; readonly work: Promise<void> } | undefined;
+  const reload = async () => {
+    const report = await app.refreshSettings();
+    if (report.changed) envRevision += 1;
+    return report;
+  };
   const refreshEnv = (): Promise<void> => {
     if (refreshing && performance.now() - refreshing.at < REFRESH_MS) return refreshing.work;
-    const work = app.refreshEnv().then((changed) => {
-      if (changed) envRevision += 1;
-    });
+    const work = reload().then(() => undefined);
     refreshing = { at: performance.now(), work };
     return work;
   };
@@ -131,6 +138,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       return envRevision;
     },
     refreshEnv,
+    reload,
     isProtected: (path, role) => isProtected(home, path, role),
     listen: async (path) => (await import("./open-speech.ts")).listen(app, path),
     say: async (text) => (await import("./open-speech.ts")).say(app, text),

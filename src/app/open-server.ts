@@ -29,8 +29,8 @@ function agentApi(app: App): AgentApi {
   return {
     store: app.store,
     open: async (options) => {
-      // As in chats: a changed key in `.env` is used from the next turn.
-      await app.refreshEnv();
+      // As in chats: changes of `.env` and config.yaml are used from the next turn.
+      await app.refreshSettings();
       return app.openConversation(options);
     },
     configuredModel: (name) => configuredModel(readProviderSettings(app.config, app.home.env), name),

@@ -1,5 +1,6 @@
 // The services that all conversations of a program share.
 import { join } from "node:path";
+import type { ConfigReload } from "../config/reload.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Containers } from "../core/container.ts";
 import type { Home } from "../core/home.ts";
@@ -33,6 +34,8 @@ export interface JobAccess {
 export interface Services {
   readonly home: Home;
   readonly config: Config;
+  /** Reads config.yaml again into `config`. */
+  readonly reload: ConfigReload;
   readonly store: SessionStore;
   readonly ledger: UsageLedger;
   /** Which stored messages hold text of others. */

@@ -70,7 +70,14 @@ export interface Surfaces {
     home: Home,
     options: { readonly fix: boolean; onProgress(done: number, total: number): void },
   ): Promise<DoctorReport>;
-  gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
+  gateway(
+    home: Home,
+    options: {
+      out(text: string): void;
+      readonly verbose?: boolean | undefined;
+      readonly acceptHooks?: boolean | undefined;
+    },
+  ): Promise<number>;
 }
 
 /** Every command by name; its code is loaded when it is called. */

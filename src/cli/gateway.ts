@@ -1,57 +1,17 @@
 // `hermes gateway`: run, start, stop and restart the gateway, show its status, install it as a service.
 
-import { loadStopSeconds, openGatewayLocks } from "../app/open-delivery.ts";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
-import type { Home } from "../core/home.ts";
 import type { JsonObject } from "../core/message.ts";
 import { askGateway } from "../gateway-control/api/control-socket.ts";
 import { EXIT } from "../gateway-control/api/exit-codes.ts";
-import {
-  askToStop,
-  isDetached,
-  isGatewayRunning,
-  isInsideGateway,
-  startDetached,
-  waitUntilStopped,
-} from "../gateway-control/api/gateway-process.ts";
-import {
-  installedService,
-  installService,
-  notifyService,
-  type Service,
-  uninstallService,
-} from "../gateway-control/api/service-files.ts";
-import type { CliCommand, CliContext } from "./command.ts";
+import { isDetached, isInsideGateway, startDetached } from "../gateway-control/api/gateway-process.ts";
+import { installedService, notifyService } from "../gateway-control/api/service-files.ts";
+import type { CliCommand, CliContext, CliOption } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
+import { install, isRunning, program, START_MS, scope, service, stopRunning, uninstall } from "./gateway-service.ts";
 import { setupPlatform } from "./gateway-setup.ts";
-
-const START_MS = 15_000;
-
-/** The command that runs this program. */
-const program = (): string[] => [process.execPath, process.argv[1] ?? ""];
-
-function isRunning(home: Home): Promise<boolean> {
-  return isGatewayRunning(home, openGatewayLocks(home));
-}
-
-async function service(home: Home): Promise<Service> {
-  return { program: program(), stopSeconds: await loadStopSeconds(home) };
-}
-
-/** Stops the gateway: a service through the service manager, another process by a request. Resolves when its lock is free. */
-async function stopRunning({ home, terminal }: CliContext): Promise<void> {
-  const options = await service(home);
-  const installed = installedService(home, options);
-  const problem = installed ? await notifyService(home, installed, "stop") : null;
-  if (problem) terminal.err(`The service manager reports: ${problem}`);
-  if (!(await isRunning(home))) return;
-  if (!(await askToStop(home, openGatewayLocks(home), START_MS)))
-    throw new UserError("The gateway holds its lock and does not answer.", {
-      hint: `Stop its process manually; its id is in ${home.path}/gateway_state.json.`,
-    });
-  if (!(await waitUntilStopped(home, openGatewayLocks(home), options.stopSeconds * 1000)))
-    throw new UserError("The gateway is still running.", { hint: "See: hermes gateway status --deep" });
-}
 
 async function run(context: CliContext): Promise<number> {
   const { surfaces, home, terminal, values } = context;
@@ -60,7 +20,11 @@ async function run(context: CliContext): Promise<number> {
     await stopRunning(context);
   }
   for (;;) {
-    const code = await surfaces.gateway(home, { out: (text) => terminal.out(text), verbose: values.verbose === true });
+    const code = await surfaces.gateway(home, {
+      out: (text) => (values.quiet ? undefined : terminal.out(text)),
+      verbose: values.verbose === true,
+      acceptHooks: values["accept-hooks"] === true,
+    });
     // A service manager starts the gateway again; without one, this process does.
     if (code !== EXIT.restart || home.env.INVOCATION_ID !== undefined) return code;
     if (!isDetached(home)) continue;
@@ -70,12 +34,13 @@ async function run(context: CliContext): Promise<number> {
   }
 }
 
-async function start({ home, terminal }: CliContext): Promise<number> {
+async function start(context: CliContext): Promise<number> {
+  const { home, terminal } = context;
   if (await isRunning(home)) {
     terminal.out("The gateway is running already.");
     return 0;
   }
-  const installed = installedService(home, await service(home));
+  const installed = installedService(home, await service(home, scope(context)));
   const problem = installed ? await notifyService(home, installed, "start") : null;
   if (problem) terminal.err(`The service manager reports: ${problem}. Starting it directly.`);
   const managed = installed !== undefined && problem === null;
@@ -184,33 +149,46 @@ async function status({ home, terminal, values }: CliContext): Promise<number> {
   );
   if (platforms.length === 0) terminal.out("  no platform is set up: hermes gateway setup");
   for (const each of platforms) terminal.out(platformLine(each));
-  if (values.deep) for (const line of deepLines(answer)) terminal.out(line);
+  if (values.deep || values.full) for (const line of deepLines(answer)) terminal.out(line);
   return healthy ? 0 : EXIT.failed;
 }
 
-async function install(context: CliContext): Promise<number> {
-  const { home, terminal } = context;
-  if (await isRunning(home)) {
-    terminal.out("Stopping the running gateway: the service replaces it.");
-    await stopRunning(context);
-  }
-  const { file, problem } = await installService(home, await service(home));
-  terminal.out(`Wrote ${file.path}`);
-  if (problem)
-    throw new UserError(`The service was written but not started: ${problem}`, {
-      hint: "Start it manually, or use: hermes gateway start",
-    });
-  terminal.out(
-    "From now on the gateway starts when you log in. To keep it running after you log out: loginctl enable-linger",
-  );
-  return 0;
+async function reload({ home, terminal, values }: CliContext): Promise<number> {
+  const answer = await askGateway(home, "reload");
+  if (!answer) throw new UserError("No gateway answers.", { hint: "See: hermes gateway status" });
+  if (values.json) terminal.out(JSON.stringify(answer, null, 2));
+  else if (typeof answer.problem === "string")
+    throw new UserError(answer.problem, { hint: "Correct it: hermes config check" });
+  else
+    terminal.out(
+      answer.changed
+        ? "Read again. New messages use the new settings; connections of platforms change with: hermes gateway restart"
+        : "Nothing has changed.",
+    );
+  return typeof answer.problem === "string" ? 1 : 0;
 }
 
-async function uninstall({ home, terminal }: CliContext): Promise<number> {
-  const removed = await uninstallService(home, await service(home));
-  if (removed) terminal.out(`Removed ${removed.file.path}${removed.problem ? ` (${removed.problem})` : ""}`);
-  else terminal.out("No service is installed for this home.");
-  return 0;
+const SYSTEM: CliOption = { type: "boolean", help: "The service of the whole system, not of your account" };
+const ALL: CliOption = { type: "boolean", help: "The gateways of all profiles" };
+
+/** Runs the work for this home, or with `--all` for every home that has profiles or the default one. */
+function forHomes(work: (context: CliContext) => Promise<number>): (context: CliContext) => Promise<number> {
+  return async (context) => {
+    if (context.values.all !== true) return work(context);
+    const { home, terminal } = context;
+    const profiles = await readdir(join(home.root, "profiles")).catch(() => []);
+    const homes = [
+      { path: home.root, profile: "default" },
+      ...profiles.sort().map((profile) => ({ path: join(home.root, "profiles", profile), profile })),
+    ];
+    let worst = 0;
+    for (const each of homes) {
+      terminal.out(`${each.profile}:`);
+      const env = { ...home.env, HERMES_HOME: each.path };
+      worst = Math.max(worst, await work({ ...context, home: { ...home, ...each, env } }));
+    }
+    return worst;
+  };
 }
 
 export const gatewayCommand: CliCommand = {
@@ -224,27 +202,70 @@ export const gatewayCommand: CliCommand = {
       options: {
         replace: { type: "boolean", help: "Replace a running gateway" },
         verbose: { type: "boolean", short: "v", help: "Show the log here as well" },
+        quiet: { type: "boolean", short: "q", help: "Print only warnings and errors" },
+        "accept-hooks": { type: "boolean", help: "Run shell hooks that were not approved" },
       },
       maxPositionals: 0,
       run,
     },
-    { name: "start", summary: "Run the gateway in the background", maxPositionals: 0, run: start },
-    { name: "stop", summary: "Finish running turns, then stop", maxPositionals: 0, run: stop },
-    { name: "restart", summary: "Stop, then start again", maxPositionals: 0, run: restart },
+    {
+      name: "start",
+      summary: "Run the gateway in the background",
+      options: { system: SYSTEM, all: ALL },
+      maxPositionals: 0,
+      run: forHomes(start),
+    },
+    {
+      name: "stop",
+      summary: "Finish running turns, then stop",
+      options: { system: SYSTEM, all: ALL },
+      maxPositionals: 0,
+      run: forHomes(stop),
+    },
+    {
+      name: "restart",
+      summary: "Stop, then start again",
+      options: { system: SYSTEM, all: ALL },
+      maxPositionals: 0,
+      run: forHomes(restart),
+    },
+    {
+      name: "reload",
+      summary: "Read config.yaml and .env again without a restart",
+      options: JSON_OPTION,
+      maxPositionals: 0,
+      run: reload,
+    },
     {
       name: "status",
       summary: "Show which platforms are connected",
-      options: { deep: { type: "boolean", help: "Also messages, turns and scheduled jobs" }, ...JSON_OPTION },
+      options: {
+        deep: { type: "boolean", help: "Also messages, turns and scheduled jobs" },
+        full: { type: "boolean", short: "l", help: "The same as --deep" },
+        system: SYSTEM,
+        ...JSON_OPTION,
+      },
       maxPositionals: 0,
       run: status,
     },
     {
       name: "install",
-      summary: "Install the gateway as a service that starts at login",
+      summary: "Install the gateway as a service that starts at login, or with the machine",
+      options: {
+        system: { type: "boolean", help: "A service of the whole system, which starts at boot (needs root)" },
+        "run-as-user": { type: "string", value: "USER", help: "The account of a service of the system" },
+        force: { type: "boolean", help: "Replace a service file that was changed" },
+      },
       maxPositionals: 0,
       run: install,
     },
-    { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
+    {
+      name: "uninstall",
+      summary: "Remove the service",
+      options: { system: SYSTEM },
+      maxPositionals: 0,
+      run: uninstall,
+    },
     {
       name: "setup",
       args: "[PLATFORM]",

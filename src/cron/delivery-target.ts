@@ -114,8 +114,12 @@ export async function resolveTargets(
 ): Promise<ResolvedTargets> {
   const targets = new Map<string, DeliveryTarget>();
   const errors: string[] = [];
-  for (const target of parseTargets(job.deliver)) {
+  const parsed = parseTargets(job.deliver);
+  // With the origin as a target, `all` means the other platforms: the chat would get the result twice.
+  const covered = parsed.some(({ kind }) => kind === "origin") ? job.origin?.platform : undefined;
+  for (const target of parsed) {
     for (const found of await resolveTarget(target, job.origin, deliverer)) {
+      if (target.kind === "all" && "platform" in found && found.platform === covered) continue;
       if ("error" in found) errors.push(found.error);
       else targets.set([found.platform, found.chatId, found.threadId ?? ""].join("\n"), found);
     }

@@ -47,33 +47,48 @@ function toUserError({ message, hint }: Failure): UserError {
 export class Models {
   readonly #options: ModelsOptions;
   readonly credentials: Credentials;
-  readonly facts: ModelFacts;
+  facts: ModelFacts;
   readonly health = new EndpointHealth();
   #transports: Promise<Readonly<Record<TransportName, Transport>>> | undefined;
   #context: Promise<ResolveContext> | undefined;
+  #settings: ProviderSettings;
 
   constructor(options: ModelsOptions) {
     this.#options = options;
     const { settings, globalAuthPath } = options;
+    this.#settings = settings;
     this.credentials = new Credentials({
       path: options.authPath,
       strategies: settings.config.credential_pool_strategies,
       globalPath: globalAuthPath,
     });
-    const contextLength = settings.config.model.context_length;
-    this.facts = new ModelFacts({
-      cachePath: options.windowCachePath,
-      configured: contextLength === undefined ? undefined : { model: settings.model.model, contextLength },
+    this.facts = this.#openFacts();
+  }
+
+  #openFacts(): ModelFacts {
+    const { config, model } = this.#settings;
+    const contextLength = config.model.context_length;
+    return new ModelFacts({
+      cachePath: this.#options.windowCachePath,
+      configured: contextLength === undefined ? undefined : { model: model.model, contextLength },
     });
   }
 
   get settings(): ProviderSettings {
-    return this.#options.settings;
+    return this.#settings;
+  }
+
+  /** Conversations that are opened from now on use these settings. */
+  reconfigure(settings: ProviderSettings): void {
+    this.#settings = settings;
+    this.facts = this.#openFacts();
+    this.#context = undefined;
   }
 
   /** Configuration, variables and stored keys, for `resolveEndpoint`. Read once, and again after `refresh`. */
   context(): Promise<ResolveContext> {
-    const { settings, env, envPath } = this.#options;
+    const { env, envPath } = this.#options;
+    const settings = this.#settings;
     this.#context ??= this.credentials.overview().then((overview) => ({ settings, env, envPath, ...overview }));
     return this.#context;
   }

@@ -18,8 +18,8 @@ const parameters = Type.Object({
     Type.Array(
       Type.Object({
         id: Type.String(),
-        content: Type.String(),
-        status: Type.Union(STATUSES.map((status) => Type.Literal(status))),
+        content: Type.Optional(Type.String({ description: "Needed for a new item" })),
+        status: Type.Optional(Type.Union(STATUSES.map((status) => Type.Literal(status)))),
       }),
       { description: "The list to write; leave out to read it" },
     ),
@@ -40,9 +40,24 @@ export function createTodoLists(): TodoLists {
   return { get: (id) => lists.get(id) ?? [], set: (id, todos) => void lists.set(id, todos) };
 }
 
-function mergeTodos(current: readonly Todo[], changes: readonly Todo[]): Todo[] {
+type Change = {
+  readonly id: string;
+  readonly content?: string | undefined;
+  readonly status?: Todo["status"] | undefined;
+};
+
+/** The changed list; of two changes with the same id the last one wins. The first item without a text is returned as the problem. */
+function applyChanges(
+  current: readonly Todo[],
+  changes: readonly Change[],
+): readonly Todo[] | { readonly missing: string } {
   const byId = new Map(current.map((todo) => [todo.id, todo]));
-  for (const change of changes) byId.set(change.id, { ...byId.get(change.id), ...change });
+  for (const { id, content, status } of changes) {
+    const known = byId.get(id);
+    const text = content ?? known?.content;
+    if (text === undefined) return { missing: id };
+    byId.set(id, { id, content: text, status: status ?? known?.status ?? "pending" });
+  }
   return [...byId.values()];
 }
 
@@ -66,12 +81,9 @@ export function todoTool(lists: TodoLists): Tool {
     preview: (args) => (args.todos ? `${args.todos.length} items` : "read"),
     run: async (args, context) => {
       if (args.todos) {
-        const ids = args.todos.map((todo) => todo.id);
-        if (new Set(ids).size !== ids.length) return toolError("every todo needs its own id");
-        lists.set(
-          context.conversationId,
-          args.merge ? mergeTodos(lists.get(context.conversationId), args.todos) : args.todos,
-        );
+        const changed = applyChanges(args.merge ? lists.get(context.conversationId) : [], args.todos);
+        if ("missing" in changed) return toolError(`the new todo ${changed.missing} needs a content`);
+        lists.set(context.conversationId, changed);
       }
       const todos = lists.get(context.conversationId);
       return jsonResult({ todos: todos.map((todo) => ({ ...todo })), summary: summary(todos) });

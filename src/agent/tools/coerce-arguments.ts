@@ -8,7 +8,7 @@ function asObject(value: Json | undefined): JsonObject | undefined {
 /** The types that a schema accepts, including unions of simple types. */
 function acceptedTypes(schema: JsonObject): string[] {
   const type = schema.type;
-  if (typeof type === "string") return [type];
+  if (typeof type === "string") return schema.nullable === true ? [type, "null"] : [type];
   if (Array.isArray(type)) return type.filter((item): item is string => typeof item === "string");
   const options = schema.anyOf ?? schema.oneOf;
   if (!Array.isArray(options)) return [];

@@ -249,7 +249,7 @@ export function commandDeps(deps: ConversationDeps): CommandDeps {
     jobs: jobAccess(services),
     skills: skillAccess(services),
     review: async () => (await import("../open-review.ts")).openReview(deps),
-    reloadEnv: async () => (await import("../env-refresh.ts")).refreshEnv(services, registry),
+    reloadEnv: async () => (await (await import("../env-refresh.ts")).refreshSettings(services, registry)).changed,
     platforms: () => platformLines(services),
     redact: (text) => redactor.redact(text),
     saveFile: async (name, text) => {

@@ -37,7 +37,14 @@ const MAX_COMMITS = 10;
 /** A repository may configure programs to run on its diffs; a reference runs none of them. */
 const PLAIN = ["--no-ext-diff", "--no-textconv"];
 const GIT_TIMEOUT_MS = 10_000;
-const REFERENCE = /(?<![\w@])@(?:(file|folder|url|git):([^\s]+)|(diff|staged)\b)/g;
+/** A target in quotes or backticks may hold spaces; lines may follow it. */
+const QUOTED_TARGET = `"[^"\\n]+"(?::\\d+(?:-\\d+)?)?|'[^'\\n]+'(?::\\d+(?:-\\d+)?)?|\`[^\`\\n]+\`(?::\\d+(?:-\\d+)?)?`;
+const REFERENCE = new RegExp(`(?<![\\w@])@(?:(file|folder|url|git):(${QUOTED_TARGET}|[^\\s]+)|(diff|staged)\\b)`, "g");
+
+/** The target without its quotes, with the lines that follow them. */
+function unquoted(target: string): string {
+  return target.replace(/^(["'`])(.+)\1/, "$2");
+}
 const BLOCKED_FOLDERS = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config/gh"];
 const BLOCKED_FILES = [
   ".bashrc",
@@ -178,7 +185,8 @@ export async function expandReferences(message: string, options: ReferenceOption
   let untrusted = false;
   for (const match of message.matchAll(REFERENCE)) {
     const kind = match[1] ?? match[3] ?? "";
-    const target = (match[2] ?? "").replace(/[.,;:!?)\]}'"»]+$/, "");
+    const written = match[2] ?? "";
+    const target = /^["'`]/.test(written) ? unquoted(written) : written.replace(/[.,;:!?)\]}'"»]+$/, "");
     if (seen.has(`${kind}:${target}`)) continue;
     seen.add(`${kind}:${target}`);
     try {

@@ -12,8 +12,24 @@ const KINDS: { readonly [extension: string]: MediaKind } = {
   ),
 };
 
-const MARKER =
-  /[`"']?MEDIA:\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`|(\S+?\.[A-Za-z0-9]{1,5}))[`"']?(?=$|[\s)\],.;!?])/gm;
+const MARKER = /[`"']?MEDIA:\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`)[`"']?(?=$|[\s)\],.;!?])/gm;
+
+/** A path without quotes may hold spaces: the rest of the line, up to the next marker. */
+const BARE_MARKER = /[`"']?MEDIA:[^\S\n]*((?!["'`])(?:(?!MEDIA:)[^\n])+)/g;
+const PATH_END = /\.[A-Za-z0-9]{1,5}(?=[`"']?(?:$|[\s)\],.;!?]))/g;
+
+/** The longest start of the line that is a file, with the text after it. */
+function takeBarePath(
+  line: string,
+  resolve: (written: string) => string | null,
+): { readonly path: string; readonly rest: string } | undefined {
+  const ends = [...line.matchAll(PATH_END)].map((match) => match.index + match[0].length).reverse();
+  for (const end of ends) {
+    const path = resolve(line.slice(0, end));
+    if (path !== null) return { path, rest: line.slice(end).replace(/^[`"']/, "") };
+  }
+  return undefined;
+}
 
 /** How the files of one text are to be sent. */
 export interface MediaRequest {
@@ -47,12 +63,21 @@ export function takeMarkers(
   const options = { voice: text.includes("[[audio_as_voice]]"), document: text.includes("[[as_document]]") };
   const paths: string[] = [];
   const plain = text.replaceAll("[[audio_as_voice]]", "").replaceAll("[[as_document]]", "");
-  const without = plain.replace(MARKER, (whole: string, ...groups: unknown[]) => {
-    const written = groups.slice(0, 4).find((group) => typeof group === "string");
+  const add = (path: string) => {
+    if (!paths.includes(path)) paths.push(path);
+  };
+  const quoted = plain.replace(MARKER, (whole: string, ...groups: unknown[]) => {
+    const written = groups.slice(0, 3).find((group) => typeof group === "string");
     const path = resolve(String(written ?? ""));
     if (path === null) return whole;
-    if (!paths.includes(path)) paths.push(path);
+    add(path);
     return "";
+  });
+  const without = quoted.replace(BARE_MARKER, (whole: string, line: string) => {
+    const taken = takeBarePath(line, resolve);
+    if (!taken) return whole;
+    add(taken.path);
+    return taken.rest;
   });
   return { text: without.replace(/\n{3,}/g, "\n\n").trim(), paths, options };
 }

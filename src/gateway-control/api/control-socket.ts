@@ -30,6 +30,8 @@ export interface ControlHandlers {
   deliver(request: JsonObject): Promise<object>;
   /** Starts a scheduled job now; the answer has the number of the `run`, or the `problem`. */
   runJob(id: string): Promise<object>;
+  /** Reads the configuration again; the answer has `changed`, and `problem` when it cannot be used. */
+  reload(): Promise<object>;
 }
 
 async function answer(line: string, handlers: ControlHandlers): Promise<object> {
@@ -37,6 +39,7 @@ async function answer(line: string, handlers: ControlHandlers): Promise<object> 
   if (word === "status") return handlers.status();
   if (word === "deliver") return handlers.deliver(JSON.parse(rest.join(" ")) as JsonObject);
   if (word === "run-job") return handlers.runJob(rest.join(" "));
+  if (word === "reload") return handlers.reload();
   if (word === "stop") handlers.stop();
   else if (word === "restart") handlers.restart();
   else return { error: `unknown request ${word}` };
@@ -84,7 +87,7 @@ function isTrusted(home: SocketHome): boolean {
 /** The running gateway's answer; null when none answers within `waitMs`. */
 export function askGateway(
   home: SocketHome,
-  request: "status" | "stop" | "restart" | `deliver ${string}` | `run-job ${string}`,
+  request: "status" | "stop" | "restart" | "reload" | `deliver ${string}` | `run-job ${string}`,
   waitMs: number = ANSWER_MS,
 ): Promise<JsonObject | null> {
   if (!isTrusted(home)) return Promise.resolve(null);

@@ -20,6 +20,8 @@ export interface ServiceFile {
   readonly name: string;
   readonly path: string;
   readonly text: string;
+  /** A unit of the whole system, which starts at boot; else one of the user. */
+  readonly system: boolean;
 }
 
 /** Each home has its own service; that of the default home has no suffix. */
@@ -32,7 +34,7 @@ function quote(word: string): string {
   return `"${word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }
 
-function systemdUnit(home: Home, { program, stopSeconds }: Service): string {
+function systemdUnit(home: Home, { program, stopSeconds, system, runAsUser }: Service): string {
   return `[Unit]
 Description=Hermes gateway (${home.profile})
 After=network-online.target
@@ -40,7 +42,7 @@ StartLimitIntervalSec=600
 StartLimitBurst=20
 
 [Service]
-Type=simple
+Type=simple${runAsUser ? `\nUser=${runAsUser}` : ""}
 ExecStart=${[...program, "gateway", "run"].map((word) => quote(word).replaceAll("$", "$$$$")).join(" ")}
 Environment=${quote(`HERMES_HOME=${home.path}`)}
 Environment=${quote(`PATH=${home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"}`)}
@@ -52,7 +54,7 @@ KillMode=mixed
 TimeoutStopSec=${stopSeconds}
 
 [Install]
-WantedBy=default.target
+WantedBy=${system ? "multi-user.target" : "default.target"}
 `;
 }
 
@@ -90,20 +92,28 @@ export interface Service {
   readonly program: readonly string[];
   /** How long it may take to stop. */
   readonly stopSeconds: number;
+  /** A service of the whole system instead of the user's. */
+  readonly system?: boolean | undefined;
+  /** The account that a service of the system runs as. */
+  readonly runAsUser?: string | undefined;
 }
+
+const SYSTEM_UNITS = "/etc/systemd/system";
 
 /** The file to install; writes nothing. */
 export function serviceFile(home: Home, service: Service, system: string = platform()): ServiceFile {
   const userHome = home.env.HOME ?? homedir();
   if (system === "linux") {
     const name = `hermes-gateway${suffix(home, userHome)}`;
-    const path = join(home.env.XDG_CONFIG_HOME ?? join(userHome, ".config"), "systemd", "user", `${name}.service`);
-    return { kind: "systemd", name, path, text: systemdUnit(home, service) };
+    const units = home.env.XDG_CONFIG_HOME ?? join(userHome, ".config");
+    const folder = service.system ? SYSTEM_UNITS : join(units, "systemd", "user");
+    const path = join(folder, `${name}.service`);
+    return { kind: "systemd", name, path, text: systemdUnit(home, service), system: service.system ?? false };
   }
   if (system === "darwin") {
     const name = `ai.hermes.gateway${suffix(home, userHome)}`;
     const path = join(userHome, "Library", "LaunchAgents", `${name}.plist`);
-    return { kind: "launchd", name, path, text: launchdPlist(home, name, service) };
+    return { kind: "launchd", name, path, text: launchdPlist(home, name, service), system: false };
   }
   throw new UserError("Hermes supports no service manager of this system.", {
     hint: "Run it in the background instead: hermes gateway start",
@@ -121,11 +131,22 @@ async function runServiceManager(command: string, args: readonly string[], home:
   }
 }
 
-/** The service that runs the gateway of this home; undefined when none is installed. */
+/** The service that runs the gateway of this home, the user's own first; undefined when none is installed. */
 export function installedService(home: Home, service: Service): ServiceFile | undefined {
   if (!["linux", "darwin"].includes(platform())) return undefined;
+  const scopes = service.system === undefined ? [false, true] : [service.system];
+  return scopes.map((system) => serviceFile(home, { ...service, system })).find(({ path }) => existsSync(path));
+}
+
+function scopeFlags(file: ServiceFile): readonly string[] {
+  return file.system ? [] : ["--user"];
+}
+
+/** Why the service manager cannot be used, before anything is changed; null when it can. */
+export async function serviceManagerProblem(home: Home, service: Service): Promise<string | null> {
   const file = serviceFile(home, service);
-  return existsSync(file.path) ? file : undefined;
+  if (file.kind !== "systemd") return null;
+  return runServiceManager("systemctl", [...scopeFlags(file), "show-environment"], home);
 }
 
 /**
@@ -140,7 +161,7 @@ export function notifyService(
 ): Promise<string | null> {
   const waitFlags = options.wait === false ? ["--no-block"] : [];
   if (file.kind === "systemd")
-    return runServiceManager("systemctl", ["--user", ...waitFlags, word, `${file.name}.service`], home);
+    return runServiceManager("systemctl", [...scopeFlags(file), ...waitFlags, word, `${file.name}.service`], home);
   return runServiceManager("launchctl", [word === "start" ? "load" : "unload", file.path], home);
 }
 
@@ -154,8 +175,8 @@ export async function installService(
   if (file.kind === "launchd")
     return { file, problem: await runServiceManager("launchctl", ["load", "-w", file.path], home) };
   const problem =
-    (await runServiceManager("systemctl", ["--user", "daemon-reload"], home)) ??
-    (await runServiceManager("systemctl", ["--user", "enable", "--now", `${file.name}.service`], home));
+    (await runServiceManager("systemctl", [...scopeFlags(file), "daemon-reload"], home)) ??
+    (await runServiceManager("systemctl", [...scopeFlags(file), "enable", "--now", `${file.name}.service`], home));
   return { file, problem };
 }
 
@@ -164,13 +185,13 @@ export async function uninstallService(
   home: Home,
   service: Service,
 ): Promise<{ file: ServiceFile; problem: string | null } | null> {
-  const file = serviceFile(home, service);
-  if (!existsSync(file.path)) return null;
+  const file = installedService(home, service);
+  if (!file) return null;
   const problem =
     file.kind === "launchd"
       ? await runServiceManager("launchctl", ["unload", "-w", file.path], home)
-      : await runServiceManager("systemctl", ["--user", "disable", "--now", `${file.name}.service`], home);
+      : await runServiceManager("systemctl", [...scopeFlags(file), "disable", "--now", `${file.name}.service`], home);
   await rm(file.path, { force: true });
-  if (file.kind === "systemd") await runServiceManager("systemctl", ["--user", "daemon-reload"], home);
+  if (file.kind === "systemd") await runServiceManager("systemctl", [...scopeFlags(file), "daemon-reload"], home);
   return { file, problem };
 }

@@ -20,6 +20,8 @@ export interface RunOptions {
   /** Prints a line in the terminal. */
   out(text: string): void;
   readonly verbose?: boolean | undefined;
+  /** Runs shell hooks that were not approved. */
+  readonly acceptHooks?: boolean | undefined;
 }
 
 type Level = "info" | "warning" | "error";
@@ -92,7 +94,7 @@ const LEVELS = { info: "INFO", warning: "WARNING", error: "ERROR" } as const;
 async function openLogged(home: Home, options: RunOptions): Promise<Logged> {
   const early: string[] = [];
   let notice = (text: string): void => void early.push(text);
-  const opened = await openGateway(home, { onNotice: (text) => notice(text) });
+  const opened = await openGateway(home, { acceptHooks: options.acceptHooks, onNotice: (text) => notice(text) });
   const redact = (text: string) => opened.app.redact(text);
   const file = openHomeLog(home, opened.app.config, { name: "gateway", redact });
   const log = (level: Level, text: string): void => {
@@ -136,6 +138,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
       );
       return { problem: (await sending) ?? null };
     },
+    reload: () => opened.reload(),
     runJob: async (id) => {
       await started;
       try {

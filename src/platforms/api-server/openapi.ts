@@ -29,7 +29,11 @@ interface Operation {
 
 const SESSION_HEADERS: readonly JsonObject[] = [
   { name: "Idempotency-Key", in: "header", schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,200}$" } },
-  { name: "X-Hermes-Session-Id", in: "header", schema: { type: "string", pattern: "^[A-Za-z0-9][\\w.:-]{0,127}$" } },
+  {
+    name: "X-Hermes-Session-Id",
+    in: "header",
+    schema: { type: "string", pattern: "^([A-Za-z0-9][A-Za-z0-9_.:-]{0,127})?$" },
+  },
   { name: "X-Hermes-Session-Key", in: "header", schema: { type: "string", maxLength: 256 } },
 ];
 

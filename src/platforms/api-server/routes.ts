@@ -18,6 +18,7 @@ import { Idempotency } from "./idempotency.ts";
 import { addJobRoutes, JOB_ENDPOINTS } from "./jobs.ts";
 import { continues, createResponse, deleteResponse, findClient, getResponse } from "./responses.ts";
 import { answerApproval, type Run, type Runs } from "./runs.ts";
+import { checkSessionId } from "./sessions.ts";
 import type { ApiServerSettings } from "./settings.ts";
 import { sse } from "./sse.ts";
 
@@ -170,7 +171,8 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
   if (previous !== undefined && !stored)
     throw new ApiError(404, "response_not_found", `there is no stored response ${previous}`, "previous_response_id");
   const client = findClient(body, stored);
-  const sessionId = textField(body, "session_id") ?? sessionHeader(context);
+  const sessionId = textField(body, "session_id") || sessionHeader(context);
+  if (sessionId) checkSessionId(sessionId);
   const userId = sessionKeyHeader(context);
   const run = runs.start({
     client,

@@ -1,6 +1,7 @@
 // Parses an incoming e-mail: sender, text, thread, and whether it may be answered.
 import type { Email } from "postal-mime";
 import { htmlToText } from "../../lib/html/to-text.ts";
+import { describeCalendar } from "./calendar.ts";
 import { withoutQuote } from "./email-text.ts";
 import type { EmailSettings } from "./settings.ts";
 
@@ -39,6 +40,10 @@ function readBytes(content: ArrayBuffer | Uint8Array | string): Uint8Array {
   return content instanceof Uint8Array ? content : new Uint8Array(content);
 }
 
+function isCalendar(mime: string): boolean {
+  return mime.toLowerCase() === "text/calendar";
+}
+
 export async function parseEmail(
   source: Uint8Array,
 ): Promise<{ readonly message: IncomingEmail; readonly email: Email }> {
@@ -46,22 +51,26 @@ export async function parseEmail(
   const email = await PostalMime.parse(source, { maxNestingDepth: 50 });
   const references = [...new Set([...ids(email.references), ...ids(email.inReplyTo)])];
   const body = email.text?.trim() ? email.text : await htmlToText(email.html ?? "");
+  const files = email.attachments
+    // Inline pictures, for example of signatures, are not attachments.
+    .filter((file) => !(file.related && file.disposition !== "attachment"))
+    .map((file, index) => ({
+      name: file.filename ?? (isCalendar(file.mimeType) ? "invite.ics" : `attachment-${index + 1}`),
+      mime: file.mimeType,
+      bytes: readBytes(file.content),
+    }));
+  const invites = files
+    .filter((file) => isCalendar(file.mime))
+    .map((file) => describeCalendar(new TextDecoder().decode(file.bytes)));
   const message: IncomingEmail = {
     from: (email.from && "address" in email.from ? (email.from.address ?? "") : "").toLowerCase(),
     name: email.from?.name ?? "",
     subject: (email.subject ?? "").replaceAll(/\s+/g, " ").trim(),
-    text: withoutQuote(body),
+    text: [withoutQuote(body), ...new Set(invites)].filter((part) => part !== "").join("\n\n"),
     messageId: ids(email.messageId)[0] ?? "",
     references,
     at: Date.parse(email.date ?? "") || Date.now(),
-    files: email.attachments
-      // Inline pictures, for example of signatures, are not attachments.
-      .filter((file) => !(file.related && file.disposition !== "attachment"))
-      .map((file, index) => ({
-        name: file.filename ?? `attachment-${index + 1}`,
-        mime: file.mimeType,
-        bytes: readBytes(file.content),
-      })),
+    files,
   };
   return { message, email };
 }

@@ -71,12 +71,24 @@ function eventNames(context: Context, payload: unknown): string[] {
   return action === undefined ? [name] : [name, `${name}.${action}`];
 }
 
+const ID_HEADERS = [
+  "x-github-delivery",
+  "x-gitlab-event-uuid",
+  "webhook-id",
+  "svix-id",
+  "x-shopify-event-id",
+  "x-shopify-webhook-id",
+  "x-request-id",
+  "idempotency-key",
+];
+
 function deliveryId(context: Context, payload: unknown, now: number): string {
-  const header = ["x-github-delivery", "x-gitlab-event-uuid", "x-request-id", "idempotency-key"]
-    .map((name) => context.req.header(name)?.trim())
-    .find((value) => value);
+  const header = ID_HEADERS.map((name) => context.req.header(name)?.trim()).find((value) => value);
   const stripe = context.req.header("stripe-signature") ? field(payload, "id") : undefined;
-  return (header ?? stripe ?? `${now}-${randomBytes(4).toString("hex")}`).replaceAll(/[^\w.-]/g, "_").slice(0, 128);
+  const slack = context.req.header("x-slack-signature") ? field(payload, "event_id") : undefined;
+  return (header ?? stripe ?? slack ?? `${now}-${randomBytes(4).toString("hex")}`)
+    .replaceAll(/[^\w.-]/g, "_")
+    .slice(0, 128);
 }
 
 /** True for requests of web pages, also by DNS rebinding: a route without a signature would accept them. */
@@ -149,6 +161,9 @@ export class Endpoint {
     } catch {
       return answer(400, { error: "the body is neither JSON nor a form" });
     }
+    // Slack asks once whether the address is ours.
+    if (header("x-slack-signature") && field(payload, "type") === "url_verification")
+      return answer(200, { challenge: field(payload, "challenge") ?? "" });
     const events = eventNames(request, payload);
     if (route.events.length > 0 && !events.some((event) => route.events.includes(event)))
       return answer(200, { status: "ignored", event: events[0] ?? null });

@@ -15,17 +15,26 @@ function hintWindow(text: string, hint: string): { start: number; end: number } 
   return { start: Math.max(0, at - HINT_BEFORE), end: Math.min(text.length, at + HINT_AFTER) };
 }
 
-function insertAfterHint(text: string, hunk: Hunk): string {
+/** Without a hint the lines go to the end of the file; a hint must be there, and only once. */
+function insertAfterHint(text: string, hunk: Hunk, number: number): HunkResult {
   const added = hunk.newLines.join("\n");
-  const at = hunk.hint === "" ? -1 : text.indexOf(hunk.hint);
-  if (at < 0 || text.indexOf(hunk.hint, at + 1) >= 0)
-    return text === "" || text.endsWith("\n") ? `${text}${added}\n` : `${text}\n${added}`;
+  if (hunk.hint === "")
+    return { ok: true, text: text === "" || text.endsWith("\n") ? `${text}${added}\n` : `${text}\n${added}` };
+  const at = text.indexOf(hunk.hint);
+  if (at < 0) return { ok: false, error: `hunk ${number}: its hint was not found: ${JSON.stringify(hunk.hint)}` };
+  if (text.indexOf(hunk.hint, at + 1) >= 0)
+    return {
+      ok: false,
+      error: `hunk ${number}: its hint ${JSON.stringify(hunk.hint)} is not unique; give more context`,
+    };
   const lineEnd = text.indexOf("\n", at);
-  return lineEnd < 0 ? `${text}\n${added}` : `${text.slice(0, lineEnd + 1)}${added}\n${text.slice(lineEnd + 1)}`;
+  const inserted =
+    lineEnd < 0 ? `${text}\n${added}` : `${text.slice(0, lineEnd + 1)}${added}\n${text.slice(lineEnd + 1)}`;
+  return { ok: true, text: inserted };
 }
 
 function applyHunk(text: string, hunk: Hunk, number: number): HunkResult {
-  if (hunk.oldLines.length === 0) return { ok: true, text: insertAfterHint(text, hunk) };
+  if (hunk.oldLines.length === 0) return insertAfterHint(text, hunk, number);
   const wanted = hunk.oldLines.join("\n");
   const window = hintWindow(text, hunk.hint);
   const near = window ? findPassage(text.slice(window.start, window.end), wanted, { careful: true }) : null;

@@ -168,6 +168,14 @@ const STRATEGIES: readonly { readonly name: string; find(text: string, wanted: s
     name: "unicode_normalized",
     find: (text, wanted) => byLines(text, wanted, (lines) => lines.map((line) => plainTypography(line).trim())),
   },
+  {
+    // Two hyphens are how a keyboard types a long dash.
+    name: "dashes_normalized",
+    find: (text, wanted) =>
+      byLines(text, wanted, (lines) =>
+        lines.map((line) => plainTypography(line.replace(/[\u2014\u2015]/g, "--")).trim()),
+      ),
+  },
   { name: "block_anchor", find: blockAnchor },
   { name: "context_aware", find: contextAware },
 ];

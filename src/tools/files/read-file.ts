@@ -151,8 +151,8 @@ export function readFileTool(parts: FileToolParts): Tool {
       "Read a text file with line numbers. Pages with offset and limit; large files and spilled tool output are paged the same way.",
     parameters: Type.Object({
       path: Type.String({ description: "The file; relative paths start at the working directory" }),
-      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line (1)" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000, description: "Lines (500)" })),
+      offset: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: "First line" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000, default: 500, description: "Lines" })),
     }),
     overlap: "paths",
     paths: (args) => [args.path],

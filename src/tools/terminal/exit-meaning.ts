@@ -1,7 +1,7 @@
 // Describes exit codes, in particular those that do not mean failure, such as 1 from grep.
 
 const MEANINGS: readonly { readonly command: RegExp; readonly codes: { readonly [code: number]: string } }[] = [
-  { command: /^(grep|egrep|fgrep|rg|ag|zgrep)$/, codes: { 1: "no match" } },
+  { command: /^(grep|egrep|fgrep|rg|ag|ack|zgrep)$/, codes: { 1: "no match" } },
   { command: /^(diff|cmp|colordiff)$/, codes: { 1: "the files differ" } },
   { command: /^(test|\[)$/, codes: { 1: "the condition is false" } },
   { command: /^find$/, codes: { 1: "some folders could not be read" } },
