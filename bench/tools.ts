@@ -169,7 +169,7 @@ const CONTAINER_MS = 20;
 
 async function openContained(root: string): Promise<ContainedBackend | undefined> {
   const containers = openContainers({
-    hermesHome: join(root, ".hermes"),
+    hermesHome: join(userHome, ".hermes"),
     userHome: env.HOME,
     setting: "auto",
     env,

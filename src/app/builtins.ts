@@ -172,10 +172,6 @@ export function openCheckpoints({ home, config, redactor, notice }: Services): T
       const { destructiveHint } = await import("../security/gate/destructive-hint.ts");
       return destructiveHint(command, paths);
     },
-    mayWrite: async (command, paths) => {
-      const { mayWrite } = await import("../security/gate/may-write.ts");
-      return mayWrite(command, paths);
-    },
     redact: (text) => redactor.redact(text),
     notice,
   });

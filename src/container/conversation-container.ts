@@ -165,7 +165,9 @@ export class OpenContainer implements ConversationContainer {
 
   belongsToHermes(path: string): boolean {
     const { hidden, readable, roots } = this.#parts.facts;
-    return isInside(path, hidden) && !isInside(path, [...readable, ...roots, ...this.#parts.credentials()]);
+    // A workspace below the home of Hermes belongs to the user.
+    const below = roots.filter((root) => isInside(root, hidden));
+    return isInside(path, hidden) && !isInside(path, [...readable, ...below, ...this.#parts.credentials()]);
   }
 
   canWrite(path: string): boolean {
@@ -173,7 +175,7 @@ export class OpenContainer implements ConversationContainer {
     const grants = this.#grants();
     if (isInside(path, grants.write)) return true;
     if (isInside(path, [facts.temp, "/dev", "/proc"])) return true;
-    if (!isInside(path, writableRoots(facts))) return false;
+    if (!isInside(path, writableRoots(facts)) || this.belongsToHermes(path)) return false;
     const repositories = this.#repositories();
     const kept = repositories.flatMap(({ protectedPaths, settings }) => [...protectedPaths, ...settings]);
     const editors = writableRoots(facts).flatMap((root) => RUN_BY_EDITORS.map((name) => join(root, name)));
@@ -186,6 +188,7 @@ export class OpenContainer implements ConversationContainer {
     const opened = [...grants.read, ...grants.write, ...facts.readable];
     if (isInside(path, opened) || isInside(path, [facts.temp]) || path === facts.home) return true;
     const name = path.slice(path.lastIndexOf("/") + 1);
+    if (this.belongsToHermes(path)) return false;
     if (isSecret(path) || this.#secrets?.paths.includes(path)) return false;
     if (isInside(path, writableRoots(facts))) return !isProjectEnv(name);
     if (isInside(path, hiddenFolders(facts)))

@@ -77,7 +77,7 @@ function outermost(folders: readonly string[]): string[] {
 export function writableRoots(facts: LayoutFacts): string[] {
   return facts.roots.flatMap((root) => {
     if (root === "/" || !existsSync(root)) return [];
-    if (facts.hidden.some((folder) => isPathInside(folder, root) && !isPathInside(facts.home, root))) return [];
+    if (facts.hidden.includes(root)) return [];
     return isPathInside(facts.home, root) ? writableInHome(facts.home) : [root];
   });
 }
@@ -140,6 +140,9 @@ function projectMounts(facts: LayoutFacts, grants: Grants, project: ProjectFacts
   );
   return [
     ...roots.map(write),
+    ...facts.hidden
+      .filter((path) => isInside(path, roots) && isFolder(path))
+      .map((path): Mount => ({ kind: "empty", path })),
     ...project.repositories.flatMap(({ folders }) => folders).map(write),
     ...[...repository, ...settings].filter((path) => !open(path)).map(read),
     ...editors,

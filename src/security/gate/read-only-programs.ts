@@ -33,6 +33,9 @@ const GIT_READERS = new Set(
 const GIT_RUNS = /^(?:-c|--exec-path|--git-dir|--work-tree|-C|--ext-diff|--textconv|--output|-o|--no-index|-O|--open)/;
 const FIND_ACTIONS = /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/;
 
+/** Builtins that evaluate what looks like an array index, such as `a[$(command)]`. */
+const EVALUATORS = new Set("test [ [[ printf declare export set unset local expr".split(" "));
+
 /** True when the call reads and prints and nothing else. */
 export function isReadOnlyCall({ name, args, redirects, assigned }: Invocation): boolean {
   if (name.dynamic || assigned.length > 0) return false;
@@ -41,6 +44,7 @@ export function isReadOnlyCall({ name, args, redirects, assigned }: Invocation):
   const program = basename(name.text);
   if (name.text.includes("/") && !/^\/(?:usr\/)?s?bin\//.test(name.text)) return false;
   const words = args.map((arg) => arg.text);
+  if (EVALUATORS.has(program) && args.some(({ text, dynamic }) => dynamic || /\$\(|`|\[./.test(text))) return false;
   if (program === "find") return !words.some((word) => FIND_ACTIONS.test(word)) && !args.some((arg) => arg.dynamic);
   if (program === "sort") return !words.some((word) => /^-o|^--output|^--compress|^-T/.test(word));
   if (program === "git")

@@ -61,8 +61,6 @@ function pruneRules({ checkpoints }: Config): PruneRules {
 export interface TurnCheckpointOptions extends Pick<CheckpointParts, "redact" | "notice"> {
   /** True for a command that may delete or overwrite files. */
   isDestructive(command: string, paths: CommandPaths): Promise<boolean>;
-  /** False for a command that only reads. */
-  mayWrite(command: string, paths: CommandPaths): Promise<boolean>;
 }
 
 interface CommandPaths {
@@ -83,7 +81,6 @@ export function openTurnCheckpoints(home: Home, config: Config, options: TurnChe
     ...paths,
     enabled: config.checkpoints.enabled,
     isDestructive: (command, cwd) => options.isDestructive(command, { ...paths, cwd }),
-    mayWrite: (command, cwd) => options.mayWrite(command, { ...paths, cwd }),
     redact: (text) => options.redact(text),
     notice: (text) => options.notice(text),
   });

@@ -21,8 +21,6 @@ export interface CheckpointParts {
   readonly enabled: boolean;
   /** True for a command that may delete or overwrite files. */
   isDestructive(command: string, cwd: string): boolean | Promise<boolean>;
-  /** False for a command that only reads. */
-  mayWrite(command: string, cwd: string): boolean | Promise<boolean>;
   redact(text: string): string;
   /** Called once for each reason why a checkpoint could not be taken. */
   notice(text: string): void;
@@ -64,14 +62,14 @@ export class TurnCheckpoints {
   }
 
   /**
-   * A contained command runs without a question when no user can answer or has been asked before, so every one that may
-   * write is preceded by a checkpoint then. Otherwise only destructive commands are.
+   * A contained command runs without a question when no user can answer, so it is preceded by a checkpoint, whatever it
+   * is: a function or a search path of an earlier command may have changed what it does. Otherwise only destructive
+   * commands are.
    */
   async beforeCommand({ command, contained }: CheckpointedCommand, context: ToolContext): Promise<void> {
     const always = contained && (!context.human.present || context.tainted);
     if (!always && !this.#active(context)) return;
-    const { mayWrite, isDestructive } = this.#parts;
-    if (!(await (always ? mayWrite : isDestructive)(command, context.cwd))) return;
+    if (!always && !(await this.#parts.isDestructive(command, context.cwd))) return;
     const folder = always ? (context.workspace ?? context.cwd) : context.cwd;
     await this.#take(folder, `before: ${this.#parts.redact(command)}`, context, { always });
   }
