@@ -16,6 +16,7 @@ const fullForms = {
   homes: ["test/broken-home", "test/home-modes"],
   soak: ["test/tools-soak"],
   "api-clients": ["test/api-foreign"],
+  "mcp-kills": ["test/mcp-remote"],
   interchange: ["test/reference-interop"],
 };
 

@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { fullProof } from "./kit/full-proof.ts";
 import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
 import { tempDir } from "./kit/temp-dir.ts";
 import { until } from "./kit/until.ts";
@@ -75,17 +76,28 @@ it("a killed program leaves no server behind", async () => {
     createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json"),
   );
   const marker = `mark-${process.pid}-${Date.now()}`;
+  await model.close();
+  model = await startFakeLlm({
+    flavour: "cloud",
+    script: ({ messages }) =>
+      messages.at(-1)?.role === "tool" ? hang() : calls([{ name: "mcp_every_echo", args: { message: "x" } }]),
+  });
   configure({ every: { command: process.execPath, args: [join(folder, "dist", "index.js"), "stdio", marker] } });
   const running = () => {
     const rows = execFileSync("ps", ["-eo", "pid=,args="], { encoding: "utf8" }).split("\n");
     return rows.filter((row) => row.includes(marker) && row.includes("server-everything"));
   };
-  model.enqueue(calls([{ name: "mcp_every_echo", args: { message: "x" } }]), hang());
-  const chat = spawn(process.execPath, [hermesProgram(), "-z", "go"], {
-    env: { ...process.env, HERMES_HOME: home },
-    stdio: "ignore",
-  });
-  await until(() => running().length > 0);
-  chat.kill("SIGKILL");
-  await until(() => running().length === 0);
+  const answered = () => model.requests.filter((request) => request.messages.at(-1)?.role === "tool").length;
+  const cycles = fullProof ? 300 : 2;
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const before = answered();
+    const chat = spawn(process.execPath, [hermesProgram(), "-z", "go"], {
+      env: { ...process.env, HERMES_HOME: home },
+      stdio: "ignore",
+    });
+    // In turns: while the server starts, and while it is connected.
+    await until(() => (cycle % 2 === 0 ? running().length > 0 : answered() > before));
+    chat.kill("SIGKILL");
+    await until(() => running().length === 0);
+  }
 });
