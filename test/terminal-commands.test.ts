@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import { openTerminal, type TestTerminal } from "./kit/terminal.ts";
-import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import { drip, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;
@@ -12,7 +12,11 @@ let terminal: TestTerminal | undefined;
 beforeEach(async () => {
   home = tempHome();
   llm = await startFakeLlm({
-    script: (request) => text(request.tools.length === 0 ? "" : `re: ${request.messages.at(-1)?.text}`),
+    script: (request) => {
+      const asked = request.messages.at(-1)?.text ?? "";
+      if (asked.startsWith("slowly")) return drip("one two three four five six seven eight", { everyMs: 150 });
+      return text(request.tools.length === 0 ? "" : `re: ${asked}`);
+    },
   });
   home.useModel(llm, "approvals:\n  destructive_slash_confirm: false\n");
 });
@@ -72,4 +76,23 @@ it("takes back, sends again, branches, starts and resumes sessions, and each of 
   expect(first).toMatchObject({ title: "Harbour", end_reason: "branched", parent_session_id: null });
   expect(branch).toMatchObject({ title: "Harbour #2", end_reason: "cli_close", parent_session_id: first?.id });
   expect(ships).toMatchObject({ title: "Ships", end_reason: "resumed_other", parent_session_id: null });
+}, 60_000);
+
+it("a command that changes the conversation waits for the turn instead of stopping it", async () => {
+  terminal = openTerminal([], { home: home.path, columns: 100, rows: 40 });
+  const screen = terminal;
+  await screen.shows("❯");
+  screen.type("slowly\r");
+  await screen.shows("one");
+  screen.type("/undo\r");
+  await screen.shows("queued: it runs after this turn");
+  await screen.shows("Taken back (2 messages): slowly");
+  expect(screen.screen()).toContain("seven eight");
+  screen.type("/personality pirate\r");
+  await screen.shows("Personality pirate");
+  screen.type("ahoy\r");
+  await screen.shows("re: ahoy");
+  expect(llm.requests.at(-1)?.system ?? "").toContain("pirate");
+  screen.type("quit\r");
+  expect(await screen.exited).toBe(0);
 }, 60_000);

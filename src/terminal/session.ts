@@ -187,9 +187,15 @@ export class ChatSession implements CommandHost {
       void this.#runner.run(line);
       return;
     }
+    if (command) {
+      // A command never stops a turn.
+      this.#pending.push(line);
+      ui.acknowledge(line, "queued: it runs after this turn");
+      return;
+    }
     const mode = this.#runner.busyMode;
     const images = (line.images ?? []).length > 0;
-    if (mode === "steer" && !images && !command && this.#opened?.conversation.steer(line.text)) {
+    if (mode === "steer" && !images && this.#opened?.conversation.steer(line.text)) {
       ui.acknowledge(line, "noted: it is sent with the next tool result");
       return;
     }
