@@ -11,6 +11,8 @@ const SECURITY_PATHS: readonly string[] = [
   "hooks_auto_accept",
   "unauthorized_dm_behavior",
   "gateway.owners",
+  "gateway.members",
+  "users",
   "terminal.backend",
   "workspace.roots",
   "terminal.env_type",

@@ -22,6 +22,12 @@ const VISIBLE: readonly string[] = [
   ...[".tool-versions", ".nvmrc", ".python-version", ".condarc", ".linuxbrew", ".opam", ".npm-global"],
   ...[".ssh/known_hosts", ".ssh/config"],
 ];
+/** Visible entries with programs only. */
+const TOOL_CHAINS = VISIBLE.filter((name) =>
+  /^\.(?:local\/(?:bin|lib|share\/(?:mise|uv|fnm|rtx))|nvm|volta|pyenv|rbenv|rustup|sdkman|asdf|cargo\/bin|bun\/bin|deno\/bin|fnm|goenv|juliaup)/.test(
+    name,
+  ),
+);
 /** Private like the others, but mounted, because they also hold visible folders. */
 export const MOUNTED_CACHES: readonly string[] = [".cache", ".local/share", ".local/state"];
 /** Folders of programs for caches and data. Commands get private ones, so that they cannot change what you use yourself. */
@@ -33,6 +39,8 @@ const PRIVATE: readonly string[] = [
 
 export interface HomeView {
   readonly visible: readonly string[];
+  /** Of these, the tool chains and the folders of PATH. */
+  readonly programs: readonly string[];
   /** Folders whose content is private to the container, relative to the home. */
   readonly caches: readonly string[];
 }
@@ -59,6 +67,7 @@ export function viewHome(home: string, path: readonly string[]): HomeView {
   const programs = path.filter((folder) => folder.startsWith(`${home}/`));
   return {
     visible: [...ordinary.map((name) => join(home, name)), ...VISIBLE.map((name) => join(home, name)), ...programs],
+    programs: [...TOOL_CHAINS.map((name) => join(home, name)), ...programs],
     caches: PRIVATE,
   };
 }

@@ -12,6 +12,8 @@ import type { Repository } from "./repository.ts";
 export interface LayoutFacts extends GrantFacts {
   /** Real paths of the folders that commands may change; the first is the workspace. */
   readonly roots: readonly string[];
+  /** The workspace belongs to a chat user who is not the owner: nothing of the owner's files is visible. */
+  readonly apart?: boolean | undefined;
   /** Homes of Hermes, always hidden. */
   readonly hidden: readonly string[];
   /** Mounted as /tmp. */
@@ -85,7 +87,9 @@ export function writableRoots(facts: LayoutFacts): string[] {
 /** What is visible of the home, apart from caches. */
 export function visibleInHome(facts: LayoutFacts): string[] {
   const path = (facts.env.PATH ?? "").split(delimiter);
-  return viewHome(facts.home, path).visible.filter((entry) => !isInside(entry, facts.hidden));
+  const view = viewHome(facts.home, path);
+  const shown = facts.apart ? view.programs : view.visible;
+  return shown.filter((entry) => !isInside(entry, facts.hidden));
 }
 
 /** Where the private caches are mounted; the home has links to them. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { ContainerState, Containers } from "../core/container.ts";
 import { UserError } from "../core/failure.ts";
+import { isUserWorkspace } from "../core/user-workspace.ts";
 import { which } from "../lib/which.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { OpenContainer, type PrivateNetwork } from "./conversation-container.ts";
@@ -103,6 +104,7 @@ export function openContainers(options: ContainerOptions): Containers {
       const temp = join(folder, "tmp");
       mkdirSync(temp, { mode: 0o700 });
       const key = projectKey(realOr(workspace));
+      const apart = isUserWorkspace(hermesHome, workspace);
       const container: OpenContainer = new OpenContainer({
         onClose: () => void opened.delete(container),
         hermesHome,
@@ -115,7 +117,8 @@ export function openContainers(options: ContainerOptions): Containers {
           home: realOr(userHome),
           env,
           uid: process.getuid?.() ?? 0,
-          roots: [workspace, ...options.roots.filter(isAbsolute)].map(realOr),
+          apart,
+          roots: (apart ? [workspace] : [workspace, ...options.roots.filter(isAbsolute)]).map(realOr),
           hidden: hermesHomes(options),
           temp,
           caches: join(hermesHome, "cache", "container", key),

@@ -12,6 +12,8 @@ export interface ApprovalRequest {
   /** The choices to offer; without `always` for one-off risks. */
   readonly choices: readonly ApprovalChoice[];
   readonly toolName: string;
+  /** It concerns the agent itself or the owner's keys: a member cannot answer it. */
+  readonly ownerOnly?: boolean | undefined;
 }
 
 export type ApprovalChoice = "once" | "session" | "always" | "deny";

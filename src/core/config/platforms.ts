@@ -137,5 +137,11 @@ export const platformKeys = {
   thread_sessions_per_user: flag(false, "In threads, each user has a session"),
   unauthorized_dm_behavior: choice(["pair", "ignore"], "pair", "What happens to private messages of unknown users"),
   session_store_max_age_days: whole(90, "Days before an idle chat is removed; 0 never"),
+  users: section("Limits of chat users who are not owners (gateway.owners); 0 for none", {
+    guest_turns_per_hour: whole(60, "Messages of one guest in an hour"),
+    guest_daily_usd: decimal(0, "US dollars that the messages of one guest may cost in a day"),
+    member_turns_per_hour: whole(0, "Messages of one member (gateway.members) in an hour"),
+    member_daily_usd: decimal(0, "US dollars that the messages of one member may cost in a day"),
+  }),
   gateway: freeMap("Older place of gateway settings"),
 } as const;

@@ -143,7 +143,7 @@ export class ChatCommandRunner {
       return this.#chat.stop(row);
     }
     // A guest's text must not enter a turn that has the owner's rights.
-    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleFor(row) === "guest")
+    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleFor(row) !== "owner")
       return this.#chat.replies.reply(row, "A turn of the owner is running: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
       return this.#chat.pauseTurns(async () => {

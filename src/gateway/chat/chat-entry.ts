@@ -1,5 +1,7 @@
 // Finds the session of a chat message and opens its conversation.
 
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Source } from "../../core/chat/platform.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
@@ -94,6 +96,16 @@ export async function openFor(
   });
 }
 
+/** Users who are not owners, and chats that several users share, work in a folder of their own. */
+function workspaceFor(gateway: GatewayContext, row: InboxRow): string | undefined {
+  const { source } = row.event;
+  const isOwners = gateway.roleFor(row) === "owner" && !isShared(source, gateway.keyRules);
+  if (isOwners || source.chatKind === "webhook") return undefined;
+  const folder = join(gateway.opened.app.home.path, "workspaces", gateway.tenant(source));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
 /** The options of a conversation for this message: whose memory, which tools, where jobs deliver to. */
 export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, human: Human): ConversationOptions {
   const { source, channelPrompt } = row.event;
@@ -104,6 +116,7 @@ export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, h
     source: source.platform,
     platform: source.platform,
     userId: gateway.sharesHome(source) ? undefined : tenantKey(source, gateway.keyRules),
+    cwd: workspaceFor(gateway, row),
     platformUserId: source.userId ?? undefined,
     titles: row.platform === "webhook" ? false : undefined,
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),

@@ -220,7 +220,8 @@ export class ChatSession {
     const connection = this.#gateway.connection(row.platform);
     if (press.data.startsWith("pk:")) void connection?.answerPress?.(press);
     if (await this.#commandRunner.picked(row, press)) return;
-    const by = { owner: this.#gateway.owners.has(row.event.source) };
+    const { source } = row.event;
+    const by = { role: this.#gateway.owners.roleFor(source), userId: source.userId };
     const reply = this.#prompts.press(press.data, by) ?? this.#gateway.questions.press(press.data, by);
     if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, reply ?? "This question is closed.");
     return this.#replies.finish(row, "press");
@@ -378,7 +379,8 @@ export class ChatSession {
     const role = this.#gateway.roleFor(row);
     return {
       role,
-      owner: role === "guest" ? ownerAsking(this.#gateway, row) : undefined,
+      owner: role === "owner" ? undefined : ownerAsking(this.#gateway, row),
+      userId: row.event.source.userId,
       buttons: platform?.capabilities.buttons ?? false,
       maxLength: platform?.maxLength ?? 0,
       approvalMs: config.approvals.gateway_timeout * 1000,

@@ -29,6 +29,10 @@ type Decision = Extract<GatewayRequest, { kind: "decide" }>;
 function decide({ choice, all, id }: Decision, { prompts, gateway, row }: RequestContext): string | number {
   const { source } = row.event;
   const { owners, questions } = gateway;
+  if (owners.roleFor(source) === "member" && source.userId) {
+    const answered = prompts.decide(choice, all, source.userId);
+    if (answered > 0) return answered;
+  }
   if (!owners.has(source)) return prompts.approvals > 0 ? owners.refusal(source) : 0;
   const own = id === undefined ? prompts.decide(choice, all) : 0;
   if (own > 0 && !all) return own;

@@ -1,9 +1,11 @@
 // The open questions of all chats: an owner can answer those of guests from another chat.
+import type { Role } from "../../core/chat/role.ts";
 import type { ApprovalChoice } from "../../core/human.ts";
 
 /** The user who answers a question. */
 export interface Answerer {
-  readonly owner: boolean;
+  readonly role: Role;
+  readonly userId: string | null;
 }
 
 export const NOT_YOURS_TO_ANSWER = "This question is not yours to answer.";

@@ -7,7 +7,7 @@ import { type Asking, Prompts } from "./prompts.ts";
 function asking(change: Partial<Asking> = {}): Asking {
   const show = async () => () => undefined;
   const times = { approvalMs: 60_000, clarifyMs: 60_000 };
-  const place = { buttons: false, maxLength: 4096, role: "owner" as const };
+  const place = { buttons: false, maxLength: 4096, role: "owner" as const, userId: "1" };
   return { show, ...place, ...times, closed: () => "closed", waiting: () => undefined, ...change };
 }
 

@@ -1,7 +1,7 @@
 // Questions to the user of a chat: approvals and clarifications, answered by button, command or text, with a time-out.
 import { randomBytes } from "node:crypto";
 import type { Button } from "../../core/chat/platform.ts";
-import type { Role } from "../../core/chat/role.ts";
+import { RIGHTS, type Role } from "../../core/chat/role.ts";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../../core/human.ts";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { approvalText, type QuestionText, visibleLine } from "./approval-text.ts";
@@ -34,6 +34,7 @@ export interface Asking extends QuestionPlace {
   readonly clarifyMs: number;
   /** Role of the sender of the turn. */
   readonly role: Role;
+  readonly userId: string | null;
   /** Set for a guest's turn: an owner has to approve. */
   readonly owner?: OwnerAsking | undefined;
   /** The text below a question that was closed because its turn ended. */
@@ -48,6 +49,8 @@ interface Question {
   readonly choices: readonly string[];
   /** Asked by the chat's turn, or by a background task. */
   readonly askedBy: "turn" | "background";
+  /** A member who may answer the question; owners always may. */
+  readonly member?: string | undefined;
   resolve(answer: string | null): void;
 }
 
@@ -56,7 +59,7 @@ interface Asker {
   readonly askedBy: Question["askedBy"];
 }
 
-interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
+interface Asked extends Pick<Question, "id" | "kind" | "choices" | "member"> {
   readonly question: QuestionText;
   /** How to answer; empty where buttons show it. */
   readonly hint: string;
@@ -66,7 +69,7 @@ interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
   end(answer: string | null): string;
 }
 
-type Waited = Pick<Asked, "id" | "kind" | "choices" | "waitMs">;
+type Waited = Pick<Asked, "id" | "kind" | "choices" | "waitMs" | "member">;
 
 const LABELS: { readonly [choice in ApprovalChoice]: string } = {
   once: "✅ Once",
@@ -122,8 +125,10 @@ export class Prompts {
     const approval = /^ea:(once|session|always|deny):(\w+)$/.exec(data);
     if (approval) {
       const [, choice = "deny", id = ""] = approval;
-      if (!this.#questions.some((each) => each.id === id)) return null;
-      if (!by.owner) return NOT_YOURS_TO_ANSWER;
+      const asked = this.#questions.find((each) => each.id === id);
+      if (!asked) return null;
+      const isMembers = by.role === "member" && asked.member !== undefined && asked.member === by.userId;
+      if (!RIGHTS[by.role].configures && !isMembers) return NOT_YOURS_TO_ANSWER;
       return this.answer(id, choice) ? choice : null;
     }
     const clarify = /^cl:(\w+):(\d+|other)$/.exec(data);
@@ -145,9 +150,11 @@ export class Prompts {
     return true;
   }
 
-  /** `/approve [all] [session|always]` and `/deny [all]`: how many were answered. */
-  decide(choice: ApprovalChoice, all: boolean): number {
-    const open = this.#questions.filter((question) => question.kind === "approval");
+  /** `/approve [all] [session|always]` and `/deny [all]`: how many were answered. For a member only the member's own. */
+  decide(choice: ApprovalChoice, all: boolean, member?: string): number {
+    const open = this.#questions.filter(
+      (question) => question.kind === "approval" && (member === undefined || question.member === member),
+    );
     const chosen = all ? open : open.slice(0, 1);
     for (const question of chosen) question.resolve(question.choices.includes(choice) ? choice : "once");
     return chosen.length;
@@ -161,7 +168,7 @@ export class Prompts {
   }
 
   #wait(
-    { id, kind, choices, waitMs }: Waited,
+    { id, kind, choices, waitMs, member }: Waited,
     askedBy: Question["askedBy"],
     signal: AbortSignal,
   ): Promise<string | null> {
@@ -175,7 +182,7 @@ export class Prompts {
         settle(answer);
       };
       const limit = joinSignals([signal], waitMs);
-      const question: Question = { id, kind, choices, askedBy, resolve };
+      const question: Question = { id, kind, choices, askedBy, member, resolve };
       this.#questions.push(question);
       this.#open?.add(id, { prompts: this, kind });
       if (limit.signal.aborted) resolve(null);
@@ -211,12 +218,18 @@ export class Prompts {
     return { question, hint, buttons: place.buttons ? buttons : [] };
   }
 
-  async #approve(asker: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+  async #approve(asker: Asker, given: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    // An answer for ever would change the owner's configuration.
+    const { choices: offered } = given;
+    const choices = asker.asking.role === "member" ? offered.filter((choice) => choice !== "always") : offered;
+    const request = { ...given, choices };
     const { asking } = asker;
-    if (asking.role === "guest") return this.#askOwner(asker, request, signal);
+    const { approvesOwn, configures } = RIGHTS[asking.role];
+    if (!approvesOwn || (request.ownerOnly && !configures)) return this.#askOwner(asker, request, signal);
     const id = newId();
     const asked: Asked = {
       ...{ id, kind: "approval", choices: request.choices, waitMs: asking.approvalMs },
+      member: asking.role === "member" ? (asking.userId ?? undefined) : undefined,
       ...this.#approval(id, request, asking),
       end: approvalEnd,
     };
@@ -277,7 +290,7 @@ export class Prompts {
     return {
       // Read at each use: in a shared chat the next turn may be another user's.
       get guest() {
-        return asking().role === "guest";
+        return !RIGHTS[asking().role].usesHome;
       },
       present: true,
       surface: "gateway",

@@ -28,8 +28,7 @@ import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { StillWorking } from "./still-working.ts";
 
 const DELETE_MS = 10_000;
-/** Models send deltas far more often than a chat message can be edited. */
-const DELTA_MS = 200;
+const DELTA_MS = 200; // Models send deltas far more often than a chat message can be edited.
 const RESTART_NOTE_MS = 5_000;
 
 export interface QueuedMessage {
@@ -155,6 +154,7 @@ export class Turn {
       );
       return { undelivered: false };
     }
+    if (!row.event.internal) await this.#gateway.limits.check(row.event.source, this.#gateway.roleFor(row));
     // Sent only when the answer takes longer than this.
     if (row.state === "running") this.#restartNote = setTimeout(() => this.#tellRestart(), RESTART_NOTE_MS).unref();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
@@ -235,8 +235,8 @@ export class Turn {
     const gateway = this.#gateway;
     const { row } = this.#queued;
     const { source } = row.event;
-    const sender = { role: gateway.roleFor(row), shared: isShared(source, gateway.keyRules) };
-    const { origin, typed } = inputTaint(row.event, sender);
+    const shared = isShared(source, gateway.keyRules);
+    const { origin, typed } = inputTaint(row.event, { role: gateway.roleFor(row), shared });
     const tainted = this.#queued.tainted === true || origin !== undefined;
     const live = new LiveReply({
       mailbox: gateway.opened.mailbox,

@@ -11,6 +11,7 @@ import type { ResetPolicy } from "../inbound/reset-policy.ts";
 import type { SessionIndex } from "../inbound/session-index.ts";
 import type { KeyRules } from "../inbound/session-key.ts";
 import type { Topics } from "../inbound/topics.ts";
+import type { UserLimits } from "../inbound/user-limits.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { VoiceModes } from "../outbound/voice-modes.ts";
 import type { GatewayHooks } from "./hooks.ts";
@@ -50,6 +51,7 @@ export interface GatewayContext {
   connection(name: string): PlatformConnection | undefined;
   resetPolicy(source: Source): ResetPolicy;
   readonly owners: Owners;
+  readonly limits: UserLimits;
   /** The open questions of all chats. */
   readonly questions: OpenQuestions;
   /** True for an owner in a private chat, who shares memory and sessions with the terminal. Others have their own. */

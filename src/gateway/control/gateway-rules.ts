@@ -10,7 +10,9 @@ import { errorMessage } from "../../lib/error-message.ts";
 import { type AccessSettings, ids } from "../inbound/access.ts";
 import { Owners } from "../inbound/owners.ts";
 import type { ResetPolicy } from "../inbound/reset-policy.ts";
-import { isShared, type KeyRules } from "../inbound/session-key.ts";
+import { ledgerFor } from "../inbound/scoped-store.ts";
+import { isShared, type KeyRules, tenantKey } from "../inbound/session-key.ts";
+import { type RoleLimits, UserLimits } from "../inbound/user-limits.ts";
 
 type Platforms = ReadonlyMap<string, Platform>;
 
@@ -47,13 +49,40 @@ export function resolveResetPolicy(config: App["config"], source: Source): Reset
 }
 
 export function openOwners(opened: OpenedGateway, access: AccessSettings, platforms: () => Iterable<string>): Owners {
-  const { gateway } = opened.app.config as { readonly gateway: { readonly owners?: unknown } };
+  const { gateway } = opened.app.config as {
+    readonly gateway: { readonly owners?: unknown; readonly members?: unknown };
+  };
   return new Owners({
     named: () => ids(gateway.owners),
+    members: () => ids(gateway.members),
     access,
     platforms,
     firstPaired: () => opened.pairing.first(),
   });
+}
+
+/** Whose data a sender uses. */
+export function userRules(owners: Owners, rules: KeyRules) {
+  return {
+    tenant: (source: Source) => tenantKey(source, rules),
+    sharesHome: (source: Source) => source.chatKind === "dm" && owners.has(source),
+  };
+}
+
+export function openLimits(opened: OpenedGateway, rules: ReturnType<typeof userRules>, now: () => number): UserLimits {
+  return new UserLimits({
+    limits: (role) => roleLimits(opened.app.config, role),
+    ledger: (source) => ledgerFor({ ...rules, opened }, source),
+    tenant: rules.tenant,
+    now,
+  });
+}
+
+/** `users` of the configuration. */
+function roleLimits({ users }: App["config"], role: Exclude<Role, "owner">): RoleLimits {
+  return role === "member"
+    ? { turnsPerHour: users.member_turns_per_hour, dailyUsd: users.member_daily_usd }
+    : { turnsPerHour: users.guest_turns_per_hour, dailyUsd: users.guest_daily_usd };
 }
 
 /** The role of a message's sender. Messages without a sender are a guest's. */

@@ -17,7 +17,7 @@ import { Handoffs } from "../chat/handoffs.ts";
 import { OpenQuestions } from "../chat/open-questions.ts";
 import { ProcessNotifier } from "../chat/process-notifier.ts";
 import { SessionIndex } from "../inbound/session-index.ts";
-import { sessionKey, tenantKey } from "../inbound/session-key.ts";
+import { sessionKey } from "../inbound/session-key.ts";
 import { Topics } from "../inbound/topics.ts";
 import { outgoingText } from "../outbound/answer.ts";
 import { Deliveries } from "../outbound/deliveries.ts";
@@ -26,7 +26,15 @@ import { Sender } from "../outbound/sender.ts";
 import { VoiceModes } from "../outbound/voice-modes.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import type { GatewayOptions, GatewayStatus } from "./gateway-options.ts";
-import { accessSettings, homeDestination, openOwners, resolveResetPolicy, roleForRow } from "./gateway-rules.ts";
+import {
+  accessSettings,
+  homeDestination,
+  openLimits,
+  openOwners,
+  resolveResetPolicy,
+  roleForRow,
+  userRules,
+} from "./gateway-rules.ts";
 import { GatewayHooks } from "./hooks.ts";
 import { OutageAlert } from "./outage-alert.ts";
 import { formatLine, LINK_TIMES, type LinkState, PlatformLink, unusable } from "./platform-link.ts";
@@ -248,6 +256,7 @@ export class Gateway {
       threadPerUser: app.config.thread_sessions_per_user,
     };
     const owners = openOwners(this.#opened, access, () => this.#links.keys());
+    const rules = userRules(owners, keyRules);
     return {
       opened: this.#opened,
       sender: this.#sender,
@@ -261,10 +270,10 @@ export class Gateway {
       resetPolicy: (source) => resolveResetPolicy(app.config, source),
       owners,
       questions: new OpenQuestions(),
-      sharesHome: (source) => source.chatKind === "dm" && owners.has(source),
+      limits: openLimits(this.#opened, rules, this.#now),
+      ...rules,
       roleFor: (row) => roleForRow(row, owners, keyRules),
       isLinked: (name) => this.#links.has(name),
-      tenant: (source) => tenantKey(source, keyRules),
       draining: () => this.#draining,
       restart: async (source) => {
         await noteRestart(app.home.path, source);

@@ -28,9 +28,12 @@ afterEach(async () => {
 
 const configOf = (w: UsersFixture) => readFileSync(join(w.home.path, "config.yaml"), "utf8");
 
-function withData(w: UsersFixture): string {
-  const data = join(w.folder, "data");
-  mkdirSync(data);
+/** The folder in which a guest's commands run. */
+const workspaceOf = (w: UsersFixture, user: number) => join(w.home.path, "workspaces", `telegram-user-${user}`);
+
+function withData(w: UsersFixture, folder = w.folder): string {
+  const data = join(folder, "data");
+  mkdirSync(data, { recursive: true });
   writeFileSync(join(data, "keep.txt"), "keep");
   return data;
 }
@@ -85,7 +88,7 @@ describe("commands that change the agent for all users", () => {
 describe("a guest's command that needs approval", () => {
   it("is shown to the owner with sender, chat and the whole command; the owner's answer decides", async () => {
     const w = await openUsersFixture();
-    const data = withData(w);
+    const data = withData(w, workspaceOf(w, GUEST));
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
     expect(question.text).toContain(`rm -rf ${data}`);
@@ -101,7 +104,7 @@ describe("a guest's command that needs approval", () => {
 
   it("is not run when the owner denies it, and the guest is notified", async () => {
     const w = await openUsersFixture();
-    const data = withData(w);
+    const data = withData(w, workspaceOf(w, GUEST));
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
     w.telegram.press(OWNER, question, findButton(question, "deny"));
@@ -111,7 +114,7 @@ describe("a guest's command that needs approval", () => {
 
   it("is approved by /approve in the owner's chat, not by /approve of the guest", async () => {
     const w = await openUsersFixture();
-    const data = withData(w);
+    const data = withData(w, workspaceOf(w, GUEST));
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     await questionIn(w, OWNER);
     w.telegram.say(GUEST, "/approve");
@@ -126,7 +129,7 @@ describe("a guest's command that needs approval", () => {
 
   it("is denied after the time-out", async () => {
     const w = await openUsersFixture({ config: "approvals:\n  gateway_timeout: 1\n" });
-    const data = withData(w);
+    const data = withData(w, workspaceOf(w, GUEST));
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     await questionIn(w, OWNER);
     expect(await resultIn(w, GUEST)).toContain("did not answer in time");
@@ -135,20 +138,20 @@ describe("a guest's command that needs approval", () => {
 
   it("is denied with a reason when there is no owner or none can be reached", async () => {
     const without = await openUsersFixture({ owners: false });
-    without.telegram.say(GUEST, run(`rm -rf ${withData(without)}`));
+    without.telegram.say(GUEST, run(`rm -rf ${withData(without, workspaceOf(without, GUEST))}`));
     expect(await resultIn(without, GUEST)).toContain("no owner");
-    expect(existsSync(join(without.folder, "data"))).toBe(true);
+    expect(existsSync(join(workspaceOf(without, GUEST), "data"))).toBe(true);
     const w = await openUsersFixture();
     w.telegram.refuse = (_, chatId) =>
       chatId === String(OWNER) ? [403, "Forbidden: bot can't initiate conversation with a user"] : null;
-    w.telegram.say(GUEST, run(`rm -rf ${withData(w)}`));
+    w.telegram.say(GUEST, run(`rm -rf ${withData(w, workspaceOf(w, GUEST))}`));
     expect(await resultIn(w, GUEST)).toContain("owner could not be reached");
-    expect(existsSync(join(w.folder, "data"))).toBe(true);
+    expect(existsSync(join(workspaceOf(w, GUEST), "data"))).toBe(true);
   });
 
   it("cannot be answered by other users, who get an explanation", async () => {
     const w = await openUsersFixture();
-    const data = withData(w);
+    const data = withData(w, workspaceOf(w, GUEST));
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
     for (const user of [GUEST, OTHER]) w.telegram.press(user, question, findButton(question, "always"));
@@ -196,7 +199,7 @@ describe("a guest's command that needs approval", () => {
 
   it("is shown to the owner for background tasks as well", async () => {
     const w = await openUsersFixture();
-    const data = withData(w);
+    const data = withData(w, workspaceOf(w, GUEST));
     w.telegram.say(GUEST, `/background ${run(`rm -rf ${data}`)}`);
     const question = await questionIn(w, OWNER);
     w.telegram.press(GUEST, question, findButton(question, "once"));
@@ -250,12 +253,16 @@ describe("a guest cannot become the owner", () => {
     expect(configOf(w)).toBe(before);
   });
 
-  it("by disabling approvals globally: mode off does not cover Hermes's own settings", async () => {
+  it("by disabling approvals globally: the configuration stays out of reach", async () => {
     const w = await openUsersFixture({ config: "approvals:\n  mode: off\n" });
+    const before = configOf(w);
     w.telegram.say(GUEST, run("hermes config set gateway.owners telegram:502"));
-    const question = await questionIn(w, OWNER);
-    w.telegram.press(OWNER, question, findButton(question, "deny"));
-    expect(await resultIn(w, GUEST)).toContain("denied it");
+    const asked = () => w.telegram.fromBot(OWNER).find((message) => message.markup.includes("ea:"));
+    await w.telegram.until(() => asked() !== undefined || texts(w, GUEST).some((shown) => shown.startsWith("Result:")));
+    const question = asked();
+    if (question) w.telegram.press(OWNER, question, findButton(question, "deny"));
+    await resultIn(w, GUEST);
+    expect(configOf(w)).toBe(before);
   });
 });
 
@@ -328,7 +335,8 @@ describe("the owner's data", () => {
 
   it("does not affect ordinary commands of guests", async () => {
     const w = await openUsersFixture();
-    writeFileSync(join(w.folder, "list.txt"), "b\na\n");
+    mkdirSync(workspaceOf(w, GUEST), { recursive: true });
+    writeFileSync(join(workspaceOf(w, GUEST), "list.txt"), "b\na\n");
     w.telegram.say(GUEST, run("sort list.txt | head -1 && ls -l && pwd"));
     expect(await resultIn(w, GUEST)).toContain("list.txt");
     expect(w.telegram.fromBot(OWNER)).toEqual([]);
@@ -348,7 +356,7 @@ describe("/usage", () => {
     await answered(w, OTHER);
     w.telegram.say(OWNER, "/usage");
     await answered(w, OWNER, 4);
-    const count = (shown: string | undefined) => Number(/: (\d+) calls/.exec(shown ?? "")?.[1] ?? 0);
+    const count = (shown: string | undefined) => Number(/Today: (\d+) calls/.exec(shown ?? "")?.[1] ?? 0);
     expect(count(texts(w, GUEST)[1])).toBeLessThan(count(texts(w, OWNER)[3]));
     expect(count(texts(w, GUEST)[1])).toBeGreaterThan(0);
     expect(texts(w, OTHER)[0]).toContain("No model call");
@@ -361,6 +369,8 @@ describe("the command table", () => {
     const commands = await w.opened.app.commands("chat");
     expect(commands.filter(({ ownerOnly }) => ownerOnly === undefined).map(({ name }) => name)).toEqual([]);
     const forOwner = commands.filter(({ ownerOnly }) => ownerOnly !== false).map(({ name }) => name);
-    expect(forOwner).toEqual(["platform", "restart", "review", "sethome", "yolo"]);
+    expect(forOwner).toEqual(
+      expect.arrayContaining(["debug", "model", "platform", "restart", "review", "rollback", "sethome", "yolo"]),
+    );
   });
 });

@@ -15,7 +15,7 @@ export function inputTaint(event: InboundEvent, sender: { readonly role: Role; r
   if (source.chatKind === "webhook") return { origin: "a webhook delivery", typed: "" };
   if (event.internal) return { origin: "a message of the program", typed: "" };
   if (event.forwarded) return { origin: "a forwarded message", typed: "" };
-  if (sender.shared && sender.role === "guest")
+  if (sender.shared && sender.role !== "owner")
     return { origin: `a message of ${source.userName ?? source.userId ?? "another user"}`, typed: "" };
   // The sender of an e-mail is only proven for owners; a reply also quotes what others wrote.
   if (source.platform === "email") return { origin: "an e-mail", typed: sender.role === "owner" ? event.text : "" };

@@ -8,6 +8,8 @@ import { type AccessSettings, ids } from "./access.ts";
 export interface OwnersParts {
   /** `gateway.owners` of the configuration: `telegram:12345`. */
   named(): readonly string[];
+  /** `gateway.members`: trusted users who are not owners. */
+  members(): readonly string[];
   readonly access: AccessSettings;
   /** The platforms that are set up. */
   platforms(): Iterable<string>;
@@ -71,8 +73,14 @@ export class Owners {
     return this.all().some((owner) => owner.platform === platform && owner.userId === same(platform, userId));
   }
 
+  #isMember({ platform, userId }: Pick<Source, "platform" | "userId">): boolean {
+    if (!userId || !this.#proven(platform)) return false;
+    return this.#parts.members().some((each) => each === `${platform}:${same(platform, userId)}`);
+  }
+
   roleFor(source: Pick<Source, "platform" | "userId">): Role {
-    return this.has(source) ? "owner" : "guest";
+    if (this.has(source)) return "owner";
+    return this.#isMember(source) ? "member" : "guest";
   }
 
   /** The reply to a user who is not an owner. */

@@ -45,10 +45,27 @@ export function withTaintOrigin(subject: GateCase): GateCase {
   return { ...subject, key, effects: subject.effects.map(explain) };
 }
 
+const OWNER_CATEGORIES: ReadonlySet<Effect["category"]> = new Set([
+  "self",
+  "credentials",
+  "protected_file",
+  "persistence",
+  "sudo",
+  "guest",
+]);
+
+/** True when the action concerns the agent, the machine or the keys of the owner. */
+function concernsOwner({ intent, effects }: GateCase): boolean {
+  if (intent.kind === "durable") return intent.what === "skill" || intent.what === "config";
+  return effects.some(({ category, level }) => level !== "note" && OWNER_CATEGORIES.has(category));
+}
+
 export function buildApprovalRequest(subject: GateCase, choices: ApprovalRequest["choices"]): ApprovalRequest {
   const { action, effects, key, context } = subject;
   const stopping = effects.filter(({ level, command }) => level !== "note" && command !== undefined);
   const flagged = [...new Set(stopping.map(({ command }) => command ?? ""))];
   const parts = flagged.length > 0 ? { flagged } : {};
-  return { action, reason: joinReasons(effects), intent: key, choices, toolName: context.toolName, ...parts };
+  const ownerOnly = context.human.guest === true && concernsOwner(subject);
+  const request = { action, reason: joinReasons(effects), intent: key, choices, toolName: context.toolName, ...parts };
+  return ownerOnly ? { ...request, ownerOnly } : request;
 }

@@ -129,7 +129,7 @@ class PolicyGate implements SecurityGate {
     const analysis = { ...found, effects: [...found.effects, ...lasting] };
     // Commands in a container cannot reach the home.
     if (!isGuest(context) || (intent.kind === "command" && CONTAINERS.has(intent.backend))) return analysis;
-    const more = await this.#guests.effects(intent, analysis);
+    const more = await this.#guests.effects(intent, analysis, context.workspace);
     return { ...analysis, effects: [...analysis.effects, ...more] };
   }
 
@@ -193,7 +193,7 @@ class PolicyGate implements SecurityGate {
 
   async #checkPath(intent: PathIntent, context: GateContext): Promise<Verdict> {
     if (isGuest(context)) {
-      const refused = await this.#guests.refusedPath(intent, context.toolName);
+      const refused = await this.#guests.refusedPath(intent, context.toolName, context.workspace);
       if (refused) {
         this.#denials.record(context.sessionId, "", [refused]);
         const message = `Blocked: ${refused.reason}. ${NO_VARIANTS}`;

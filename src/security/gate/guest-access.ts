@@ -1,5 +1,6 @@
 // Extra checks for guests: additional effects of commands, and which files of the home they may use.
 import type { Intent } from "../../core/gate.ts";
+import { isUserWorkspace } from "../../core/user-workspace.ts";
 import { expandHome, isBelow, resolveRealPath } from "../real-path.ts";
 import type { Analysis, Effect } from "./effects.ts";
 import { type GuestEnvironment, guestCommandEffects, guestProgramEffects, isAbove, isForbidden } from "./guest.ts";
@@ -15,8 +16,8 @@ export class GuestAccess {
   }
 
   /** Effects that apply to guests only. */
-  async effects(intent: ExecutionIntent, { invocations, readable }: Analysis): Promise<Effect[]> {
-    const host = await this.#host(intent.cwd);
+  async effects(intent: ExecutionIntent, { invocations, readable }: Analysis, workspace?: string): Promise<Effect[]> {
+    const host = await this.#host(intent.cwd, workspace);
     if (intent.kind === "command")
       return guestCommandEffects({ text: intent.command, cwd: intent.cwd, invocations, readable }, host);
     return guestProgramEffects(intent.kind === "code" ? intent.code : intent.text, intent.cwd, host);
@@ -29,8 +30,8 @@ export class GuestAccess {
   }
 
   /** Guests may not use files in Hermes' home, nor search a folder that contains it. */
-  async refusedPath(intent: PathIntent, toolName: string): Promise<Effect | undefined> {
-    const host = await this.#host(intent.cwd);
+  async refusedPath(intent: PathIntent, toolName: string, workspace?: string): Promise<Effect | undefined> {
+    const host = await this.#host(intent.cwd, workspace);
     const path = await this.#realPath(intent);
     const above = toolName === "search_files" && isAbove(path, host);
     if (!above && !isForbidden(path, host)) return undefined;
@@ -45,7 +46,11 @@ export class GuestAccess {
     return resolveRealPath(expandHome(intent.path.trim(), this.#homes.userHome), intent.cwd);
   }
 
-  async #host(cwd: string): Promise<GuestEnvironment> {
-    return { ...this.#homes, cwd, realHome: await resolveRealPath(this.#homes.hermesHome, "/") };
+  async #host(cwd: string, workspace?: string): Promise<GuestEnvironment> {
+    const { hermesHome } = this.#homes;
+    const realHome = await resolveRealPath(hermesHome, "/");
+    const own =
+      workspace && isUserWorkspace(hermesHome, workspace) ? [workspace, await resolveRealPath(workspace, "/")] : [];
+    return { ...this.#homes, cwd, realHome, ownFolders: own };
   }
 }

@@ -47,12 +47,15 @@ interface Homes {
   readonly hermesHome: string;
   /** The real path of the home. */
   readonly realHome: string;
+  /** The user's own folder inside the home, as given and resolved. */
+  readonly ownFolders?: readonly string[] | undefined;
 }
 
 export type GuestEnvironment = ShellEnvironment & Homes;
 
 /** True for a path in Hermes' home, except the files that a conversation is given. */
-export function isForbidden(path: string, { hermesHome, realHome }: Homes): boolean {
+export function isForbidden(path: string, { hermesHome, realHome, ownFolders = [] }: Homes): boolean {
+  if (ownFolders.some((folder) => isBelow(folder, path))) return false;
   return [hermesHome, realHome].some((home) => isBelow(home, path) && !OPEN_FILES.test(relative(home, path)));
 }
 
