@@ -20,8 +20,8 @@ import { requireEndpoint } from "./require-endpoint.ts";
 export const QUICK: Partial<TimeLimits> = {
   backoffBaseMs: 5,
   backoffMaxMs: 20,
-  firstTokenMs: 400,
-  interTokenMs: 400,
+  firstTokenMs: 1_000,
+  interTokenMs: 1_000,
   explicit: true,
 };
 

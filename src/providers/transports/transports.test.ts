@@ -160,11 +160,11 @@ describe.each([
   });
 
   test("time limits: first token, idle, total", async () => {
-    const timeouts = { firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 };
+    const timeouts = { firstTokenMs: 15_000, idleMs: 15_000, totalMs: 15_000 };
     llm.enqueue(hang());
     expect((await failure({ timeouts: { ...timeouts, firstTokenMs: 50 } })).kind).toBe("first_token_timeout");
     llm.enqueue(hang("after_text", "Half"));
-    const idle = await failure({ timeouts: { ...timeouts, idleMs: 80 } });
+    const idle = await failure({ timeouts: { ...timeouts, idleMs: 1_000 } });
     expect([idle.kind, idle.partial?.content]).toEqual(["idle_timeout", "Half"]);
     llm.enqueue(drip("a b c d e f g h", { everyMs: 60 }));
     expect((await failure({ timeouts: { ...timeouts, totalMs: 120 } })).kind).toBe("total_timeout");
