@@ -13,13 +13,14 @@ afterEach(async () => {
 });
 
 async function start(script: readonly ScriptedReply[], options: ChatOptions = {}): Promise<TerminalChat> {
-  chat = await openChat(script, { plain: true, prepare: (home) => mkdirSync(join(home, "data")), ...options });
+  const prepare = (home: string) => mkdirSync(join(home, "work", "data"), { recursive: true });
+  chat = await openChat(script, { plain: true, folder: "work", prepare, ...options });
   return chat;
 }
 
 const run = (command: string) => calls([{ name: "terminal", args: { command } }]);
 const CHOICES = /\[o\]nce {2}\[s\]ession {2}\[a\]lways {2}\[d\]eny\?$/;
-const kept = (open: TerminalChat) => existsSync(join(open.home.path, "data"));
+const kept = (open: TerminalChat) => existsSync(join(open.home.path, "work", "data"));
 const asked = (open: TerminalChat) => open.screen.screen().split("[d]eny?").length - 1;
 
 async function askedTimes(open: TerminalChat, count: number): Promise<void> {
@@ -126,7 +127,7 @@ describe("an approval", () => {
 it("two questions at a time are asked one after the other", async () => {
   const both = ["rm -rf data", "rm -rf other"].map((command) => ({ name: "terminal", args: { command } }));
   const open = await start([calls(both), text("Over.")], {
-    prepare: (home) => ["data", "other"].map((name) => mkdirSync(join(home, name))),
+    prepare: (home) => ["data", "other"].map((name) => mkdirSync(join(home, "work", name), { recursive: true })),
   });
   open.screen.type("clean up\r");
   await askedTimes(open, 1);
@@ -135,8 +136,8 @@ it("two questions at a time are asked one after the other", async () => {
   await askedTimes(open, 2);
   open.screen.type("o\r");
   await open.screen.shows("Over.");
-  expect(existsSync(join(open.home.path, first))).toBe(true);
-  expect(existsSync(join(open.home.path, first === "data" ? "other" : "data"))).toBe(false);
+  expect(existsSync(join(open.home.path, "work", first))).toBe(true);
+  expect(existsSync(join(open.home.path, "work", first === "data" ? "other" : "data"))).toBe(false);
 });
 
 describe("the command in the question", () => {

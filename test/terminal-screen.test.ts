@@ -38,11 +38,12 @@ it("shows a tool turn and a diff, runs commands, and restores the terminal", asy
   screen.type("write it\r");
   await screen.shows("• two");
   const [turn = ""] = /❯ write it[\s\S]*• two/.exec(screen.window()) ?? [];
-  expect(turn.replaceAll(/\d+(?:\.\d+)? m?s/g, "N s").trimEnd()).toMatchInlineSnapshot(`
+  const stable = turn.replaceAll(/\d+(?:\.\d+)? m?s/g, "N s").replaceAll(open.home.path, "HOME");
+  expect(stable).toMatchInlineSnapshot(`
     "❯ write it
 
      ✓ write_file notes.txt · 8 B written N s
-      /tmp/hermes-home-64Wddl/project/notes.txt created +2
+      HOME/project/notes.txt created +2
        1 + one
        2 + two
 
@@ -68,7 +69,8 @@ it("shows a tool turn and a diff, runs commands, and restores the terminal", asy
 it("answers approvals with arrow keys and digits only; typed text goes to the draft", async () => {
   const remove = calls([{ name: "terminal", args: { command: "rm -rf build" } }]);
   const open = await start([remove, text("Left it."), remove, text("Gone.")], {
-    prepare: (home) => mkdirSync(join(home, "build")),
+    folder: "project",
+    prepare: (home) => mkdirSync(join(home, "project", "build"), { recursive: true }),
   });
   const { screen } = open;
   screen.type("clean up\r");
@@ -79,7 +81,7 @@ it("answers approvals with arrow keys and digits only; typed text goes to the dr
   await afterGuard();
   screen.type("absolutely not 1 and y");
   await afterGuard();
-  expect(existsSync(join(open.home.path, "build"))).toBe(true);
+  expect(existsSync(join(open.home.path, "project", "build"))).toBe(true);
   await screen.shows("Needs your approval");
   screen.type("\u001b[A");
   await screen.shows("❯ 4. Deny");
@@ -94,7 +96,7 @@ it("answers approvals with arrow keys and digits only; typed text goes to the dr
   await afterGuard();
   screen.type("1");
   await screen.shows("Gone.");
-  expect(existsSync(join(open.home.path, "build"))).toBe(false);
+  expect(existsSync(join(open.home.path, "project", "build"))).toBe(false);
   expect(readFileSync(join(open.home.path, "config.yaml"), "utf8")).not.toContain("command_allowlist");
 });
 

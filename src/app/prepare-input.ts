@@ -1,10 +1,12 @@
 // Expands the `@` references of user input.
 import { homedir } from "node:os";
 import type { OpenedConversation } from "../core/conversation.ts";
+import { absentHuman } from "../core/human.ts";
 import type { PreparedInput } from "./app.ts";
 import type { Services } from "./services.ts";
 
 const PAGE_BYTES = 2_000_000;
+const SKILL_MS = 10_000;
 
 async function fetchPage(services: Services, url: string, signal: AbortSignal): Promise<string> {
   const [{ pageFetch }, { pageText }] = await Promise.all([
@@ -48,5 +50,11 @@ export async function prepareInput(
     refusePath: (path) => refusal(services, path),
     mask: (found, { env }) => services.redactor.redact(found, { code: true, env }),
     fetchText: (url, signal) => fetchPage(services, url, signal),
+    sessionText: async (id) => (await import("../context/prompt/session-text.ts")).sessionText(services.store, id),
+    skillText: async (name) => {
+      const { conversationId, sessionId } = opened.conversation;
+      const request = { conversationId, sessionId, human: absentHuman, signal: AbortSignal.timeout(SKILL_MS) };
+      return (await (await services.skills.open()).preload([name], { ...request, platform: "cli", local: true })).text;
+    },
   });
 }

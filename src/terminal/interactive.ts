@@ -21,17 +21,20 @@ export interface InteractiveOptions {
   options(human: Human): Promise<ConversationOptions>;
 }
 
+/** The variable that programs share to ask for output for screen readers. */
+function isAccessible({ env }: Home): boolean {
+  return /^(?:1|true|yes|on)$/i.test(env.ACCESSIBLE ?? "");
+}
+
 function wantsPlain({ terminal, plain, home }: InteractiveOptions): boolean {
-  if (plain || !terminal.interactive) return true;
-  return home.env.TERM === "dumb" || /^(?:1|true|yes|on)$/i.test(home.env.ACCESSIBLE ?? "");
+  return plain || !terminal.interactive || home.env.TERM === "dumb" || isAccessible(home);
 }
 
 async function openUi(options: InteractiveOptions): Promise<ChatUi> {
   const { app, terminal, verbose } = options;
   if (wantsPlain(options)) {
     const { PlainUi } = await import("./plain/plain-ui.ts");
-    const labels = terminal.interactive && options.home.env.TERM !== "dumb";
-    return new PlainUi({ app, terminal, verbose, labels });
+    return new PlainUi({ app, terminal, verbose, labels: isAccessible(options.home) });
   }
   const { openScreenUi } = await import("./screen/screen-ui.ts");
   return openScreenUi({ app, terminal, verbose, version: __HERMES_VERSION__ });

@@ -26,7 +26,7 @@ export interface ChatOptions {
   /** A folder of the home that comes first in PATH. */
   readonly pathFirst?: string;
   readonly pipedOutput?: boolean;
-  /** A terminal without cursor movement: the plain mode instead of the full screen. */
+  /** The plain mode instead of the full screen. */
   readonly plain?: boolean;
   /** The program starts in this folder of the home, which is created. */
   readonly folder?: string;
@@ -44,14 +44,14 @@ export async function openChat(script: readonly ScriptedReply[], options: ChatOp
   home.useModel(llm, options.config);
   options.prepare?.(home.path);
   const env = options.pathFirst ? { PATH: `${join(home.path, options.pathFirst)}:${process.env.PATH ?? ""}` } : {};
-  const plain = options.plain ? { TERM: "dumb" } : {};
+  const args = [...(options.plain ? ["--plain"] : []), ...(options.args ?? [])];
   const cwd = join(home.path, options.folder ?? "");
   mkdirSync(cwd, { recursive: true });
-  const screen = openTerminal(options.args ?? [], {
+  const screen = openTerminal(args, {
     cwd,
     home: home.path,
     ...options,
-    env: { ...plain, ...options.env, ...env },
+    env: { ...options.env, ...env },
   });
   await screen.shows("❯");
   return {

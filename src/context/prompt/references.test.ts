@@ -24,6 +24,22 @@ test("files and line ranges are attached below the message; punctuation is not p
   expect(lines.warnings).toEqual([]);
 });
 
+test("names with blanks in quotation marks, sessions and skills are attached", async () => {
+  await writeFile(join(options.cwd, "my plan.txt"), "one\ntwo\n");
+  const stored = {
+    sessionText: async (id: string) => `messages of ${id}`,
+    skillText: async (name: string) => `instructions of ${name}`,
+  };
+  const { text, warnings } = await expandReferences(
+    'read @file:"my plan.txt":2-2, @session:20261117_a and @skill:meeting-notes.',
+    { ...options, ...stored },
+  );
+  expect(warnings).toEqual([]);
+  expect(text).toContain("[file my plan.txt, lines 2-2]\ntwo");
+  expect(text).toContain("[session 20261117_a]\nmessages of 20261117_a");
+  expect(text).toContain("[skill meeting-notes]\ninstructions of meeting-notes");
+});
+
 test("mail addresses and plain words are not changed", async () => {
   expect((await expandReferences("mail bob@file:x or @someone", options)).text).toBe("mail bob@file:x or @someone");
 });

@@ -1,4 +1,4 @@
-// Expands `@file`, `@folder`, `@diff`, `@staged`, `@git:N` and `@url` in user input, below the message.
+// Expands `@file`, `@folder`, `@diff`, `@staged`, `@git:N`, `@url`, `@session` and `@skill` in user input, below the message.
 
 import { execFile } from "node:child_process";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
@@ -15,6 +15,10 @@ export interface ReferenceOptions {
   readonly contextLength: number;
   /** The text of a page; rejects with a message for the user. */
   readonly fetchText?: ((url: string, signal: AbortSignal) => Promise<string>) | undefined;
+  /** The messages of a stored session, shortened; rejects with a message for the user. */
+  readonly sessionText?: ((id: string) => Promise<string>) | undefined;
+  /** The instructions of a skill; rejects with a message for the user. */
+  readonly skillText?: ((name: string) => Promise<string>) | undefined;
   /** Refuses more paths than the built-in list: a reason, or undefined. */
   readonly refusePath?: (realPath: string) => string | undefined | Promise<string | undefined>;
   /** Masks secrets in what is attached; `env` for the lines of an env file. */
@@ -39,7 +43,10 @@ const PLAIN = ["--no-ext-diff", "--no-textconv"];
 const GIT_TIMEOUT_MS = 10_000;
 /** A target in quotes or backticks may hold spaces; lines may follow it. */
 const QUOTED_TARGET = `"[^"\\n]+"(?::\\d+(?:-\\d+)?)?|'[^'\\n]+'(?::\\d+(?:-\\d+)?)?|\`[^\`\\n]+\`(?::\\d+(?:-\\d+)?)?`;
-const REFERENCE = new RegExp(`(?<![\\w@])@(?:(file|folder|url|git):(${QUOTED_TARGET}|[^\\s]+)|(diff|staged)\\b)`, "g");
+const REFERENCE = new RegExp(
+  `(?<![\\w@])@(?:(file|folder|url|git|session|skill):(${QUOTED_TARGET}|[^\\s]+)|(diff|staged)\\b)`,
+  "g",
+);
 
 /** The target without its quotes, with the lines that follow them. */
 function unquoted(target: string): string {
@@ -170,10 +177,17 @@ async function attachUrl(url: string, options: ReferenceOptions): Promise<Attach
   return { title: `url ${url}`, body: await options.fetchText(url, options.signal ?? AbortSignal.timeout(30_000)) };
 }
 
+async function attachStored(kind: "session" | "skill", name: string, options: ReferenceOptions): Promise<Attachment> {
+  const read = kind === "session" ? options.sessionText : options.skillText;
+  if (read === undefined) throw new Error(`@${kind}:${name} is not available here`);
+  return { title: `${kind} ${name}`, body: masked(await read(name), false, options) };
+}
+
 function attach(kind: string, target: string, options: ReferenceOptions): Promise<Attachment> {
   if (kind === "file") return attachFile(target, options);
   if (kind === "folder") return attachFolder(target, options);
   if (kind === "url") return attachUrl(target, options);
+  if (kind === "session" || kind === "skill") return attachStored(kind, target, options);
   return attachGit(kind, target, options);
 }
 

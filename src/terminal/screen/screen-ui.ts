@@ -141,8 +141,7 @@ export class ScreenUi implements ChatUi, ScreenContent {
   }
 
   live(now: number): readonly Block[] {
-    const blocks = this.#turn?.live(now) ?? [];
-    return blocks.length > 0 ? [EMPTY_LINE, ...blocks] : blocks;
+    return this.#turn?.live(now) ?? [];
   }
 
   status(width: number, now: number): string | null;
