@@ -49,7 +49,6 @@ it("shows a tool turn and a diff, runs commands, and restores the terminal", asy
 
     Written twice:
 
-
     • one
     • two"
   `);
@@ -89,8 +88,10 @@ it("answers approvals with arrow keys and digits only; typed text goes to the dr
   await screen.shows("Left it.");
   // The draft comes back.
   await screen.shows("❯ oh no stopabsolutely not 1 and y");
+  // While the turn ends, Ctrl-C would stop it; afterwards it clears the draft.
+  await until(() => !screen.window().includes("⏱"));
   screen.type("\u0003");
-  await screen.shows(/❯\s*\n[^❯]*$/);
+  await until(() => !screen.window().includes("oh no"));
   screen.type("again\r");
   await screen.shows(/Needs your approval[\s\S]*1\. Allow once/);
   await afterGuard();
