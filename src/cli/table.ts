@@ -98,6 +98,10 @@ export const commands: CommandTable = {
     summary: "Check everything, name what is wrong and how to correct it",
     load: async () => (await import("./care/doctor.ts")).doctorCommand,
   },
+  profile: {
+    summary: "Separate homes with their own settings, keys, sessions and memory",
+    load: async () => (await import("./care/profile.ts")).profileCommand,
+  },
   backup: {
     summary: "Copy the home into one verified file, also while Hermes runs",
     load: async () => (await import("./care/backup.ts")).backupCommand,

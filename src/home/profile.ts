@@ -6,6 +6,10 @@ import { isPathInside } from "../lib/path-inside.ts";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
+export function isProfileName(name: string): boolean {
+  return NAME.test(name);
+}
+
 /** The profile named on the command line (the last one wins) and the arguments without it. Arguments after `--` are kept. */
 export function takeProfileFlag(argv: readonly string[]): { name: string | undefined; rest: string[] } {
   const rest: string[] = [];

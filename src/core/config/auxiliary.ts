@@ -42,7 +42,7 @@ export const auxiliaryKeys = {
     title_generation: task(30, "Naming sessions"),
     triage_specifier: accepted(task(120, "Turning a triage card into a specification")),
     kanban_decomposer: accepted(task(180, "Splitting a triage card into a graph of tasks")),
-    profile_describer: accepted(task(60, "Describing profiles")),
+    profile_describer: task(60, "Describing profiles"),
     curator: accepted(task(600, "Reviewing the use of skills")),
     goal_judge: section("Judging whether a goal is reached", {
       ...taskKeys(30),

@@ -1,6 +1,6 @@
 // The actions of `hermes model`: list the providers, show, test and set the model.
 import { UserError } from "../../core/failure.ts";
-import type { ModelIdentity, ModelLimits, ModelRequest } from "../../core/model/provider.ts";
+import type { ModelIdentity, ModelLimits, ModelRequest, SideAnswer, SideRequest } from "../../core/model/provider.ts";
 import type { Cost, Usage, UsageLedger } from "../../core/store/usage.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
@@ -144,6 +144,17 @@ async function describeModel(models: Models, selection: ModelSelection) {
     notes,
   };
   return { provider, view };
+}
+
+/** One call of a side task outside a conversation. */
+export async function askSideModel(context: ModelsContext, request: SideRequest): Promise<SideAnswer> {
+  const { SideModels } = await import("../side-model.ts");
+  return context.withLedger(async (ledger) => {
+    const models = await open(context, ledger);
+    const resolved = await models.resolve({});
+    if (!("endpoint" in resolved)) return { ok: false, failure: resolved.failure };
+    return new SideModels(models, resolved.endpoint).ask(request);
+  });
 }
 
 export async function showModel(context: ModelsContext, selection: ModelSelection = {}): Promise<ModelView> {
