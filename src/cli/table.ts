@@ -114,6 +114,30 @@ export const commands: CommandTable = {
     summary: "Show the log files, and follow them",
     load: async () => (await import("./care/logs.ts")).logsCommand,
   },
+  status: {
+    summary: "Show model, keys, sessions, gateway, chats and jobs at a glance",
+    load: async () => (await import("./care/status.ts")).statusCommand,
+  },
+  insights: {
+    summary: "Sessions, messages, models and cost of the last days",
+    load: async () => (await import("./care/insights.ts")).insightsCommand,
+  },
+  dump: {
+    summary: "Print a short report for support, without secrets",
+    load: async () => (await import("./care/report.ts")).dumpCommand,
+  },
+  debug: {
+    summary: "Write a report with logs for support, without secrets",
+    load: async () => (await import("./care/report.ts")).debugCommand,
+  },
+  update: {
+    summary: "Install the newest version; it is tried before it replaces this one",
+    load: async () => (await import("./care/update.ts")).updateCommand,
+  },
+  uninstall: {
+    summary: "Remove the service and commands; with --full also all data",
+    load: async () => (await import("./care/update.ts")).uninstallCommand,
+  },
   version: {
     summary: "Print the version, and where the program and its home are",
     load: async () => (await import("./care/version.ts")).versionCommand,

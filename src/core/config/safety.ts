@@ -104,12 +104,10 @@ export const safetyKeys = {
     backup_count: whole(3, "Older files kept"),
   }),
   network: accepted(section("Network", { force_ipv4: flag(false, "Use IPv4 only") })),
-  updates: accepted(
-    section("Updates", {
-      pre_update_backup: flag(false, "Copy the home before an update"),
-      backup_keep: whole(5, "Copies kept", { min: 1 }),
-    }),
-  ),
+  updates: section("Updates", {
+    pre_update_backup: flag(false, "Copy the home before an update"),
+    backup_keep: whole(5, "Copies kept", { min: 1 }),
+  }),
   _config_version: whole(23, "Version of this file's layout; raised by `hermes config migrate`"),
 } as const;
 
