@@ -95,6 +95,7 @@ function sudoRewriter(services: Services): NonNullable<TerminalParts["sudo"]> {
 function terminalParts(services: Services, { checkpoints }: BuiltinState): TerminalParts {
   const { config, gate, redactor, hooks, workspaces, home } = services;
   let restricted = false;
+  let checked = false;
   return {
     projects: services.projects,
     gate,
@@ -108,7 +109,14 @@ function terminalParts(services: Services, { checkpoints }: BuiltinState): Termi
       if (config.terminal.backend === "local") await checkpoints.beforeCommand(command, context);
     },
     backendFor: async (context: ToolContext) => {
-      if (config.terminal.backend === "local") restricted = (await services.containers.state()).kind === "none";
+      if (config.terminal.backend === "local" && !checked) {
+        checked = true;
+        const state = await services.containers.state();
+        restricted = state.kind === "none";
+        const problem =
+          state.kind === "none" ? (await import("../container/api.ts")).containerProblem(state) : undefined;
+        if (problem) services.notice(`${problem.text} ${problem.hint}`);
+      }
       return workspaces.backend(context.conversationId, context.workspace ?? context.cwd);
     },
     settings: {

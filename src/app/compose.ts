@@ -2,6 +2,7 @@
 
 import { openSettings } from "../config/api.ts";
 import { openConfigReload } from "../config/reload.ts";
+import { firstNotice } from "../container/first-notice.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
@@ -205,6 +206,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
     notice,
     load: async () => (await settings.load(options.overrides)).config,
   });
+  const changes = config.terminal.container === "host" ? undefined : firstNotice(home.path);
   const [store, { ledger, close: closeLedger }, { drafts, close: closeDrafts }] = await Promise.all([
     openHomeStore(home, {
       host: options.host,
@@ -243,7 +245,7 @@ async function openServices(home: Home, options: OpenAppOptions): Promise<Opened
     closeLedger();
     closeDrafts();
   };
-  const shown = warnings.map((warning) => warning.message);
+  const shown = [...(changes ? [changes] : []), ...warnings.map((warning) => warning.message)];
   return { services, store, jobs, warnings: shown, closeLedger: closeRuntime, closeReview };
 }
 

@@ -1,6 +1,7 @@
 // Checks of the machine: Node, the programs that Hermes calls, the place where commands run.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { containerProblem, containerState } from "../../container/api.ts";
 import type { Config } from "../../core/config/config.ts";
 import { UNAVAILABLE_BACKENDS } from "../../core/config/execution.ts";
 import type { Home } from "../../core/home.ts";
@@ -96,16 +97,12 @@ async function sshFinding(home: Home, config: Config): Promise<Finding> {
       );
 }
 
-async function sandboxFinding(home: Home): Promise<Finding> {
-  const problem = which("bwrap", home.env.PATH)
-    ? await succeeds(home, ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "true"])
-    : "bwrap is not installed";
-  return problem === null
-    ? good("commands run in a sandbox of bubblewrap")
-    : wrong(
-        `terminal.sandbox is bubblewrap, but it does not work: ${problem}`,
-        "Install bubblewrap and allow user namespaces, or: hermes config set terminal.sandbox none",
-      );
+async function containerFinding(home: Home, config: Config): Promise<Finding> {
+  const state = await containerState(home, config);
+  const problem = containerProblem(state);
+  if (problem) return wrong(problem.text, problem.hint);
+  if (state.kind === "contained") return good(`commands run in a container (${state.how})`);
+  return good("commands run on this machine, which is declared the boundary (terminal.container is host)");
 }
 
 function backendCheck(home: Home, config: Config): Check {
@@ -115,7 +112,7 @@ function backendCheck(home: Home, config: Config): Check {
     title: "where commands run",
     timeoutMs: TRIAL_MS + 5_000,
     run: async () => {
-      const { backend, sandbox, cwd } = config.terminal;
+      const { backend, cwd } = config.terminal;
       if (UNAVAILABLE_BACKENDS.includes(backend))
         return [
           wrong(
@@ -133,13 +130,10 @@ function backendCheck(home: Home, config: Config): Check {
             `mkdir -p ${folder}, or: hermes config unset terminal.cwd`,
           ),
         ];
-      if (sandbox === "bubblewrap") return [await sandboxFinding(home)];
       const problem = await succeeds(home, ["sh", "-c", "true"]);
-      return [
-        problem === null
-          ? good("commands run on this machine")
-          : wrong(`no command can be started: ${problem}`, "Check PATH and the limits of processes (ulimit -u)."),
-      ];
+      if (problem !== null)
+        return [wrong(`no command can be started: ${problem}`, "Check PATH and the limits of processes (ulimit -u).")];
+      return [await containerFinding(home, config)];
     },
   };
 }
