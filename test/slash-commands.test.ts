@@ -191,7 +191,7 @@ describe("the model", () => {
     expect(await said("/reasoning high")).toContain("high");
     expect(await said("/personality butler")).toContain("Polite");
     await say("a question for a butler");
-    const body = JSON.stringify(llm.requests.at(-1)?.body);
+    const body = JSON.stringify(llm.requests.findLast(({ tools }) => tools.length > 0)?.body);
     expect(body).toContain("You are a butler.");
     expect(config()).toContain("reasoning_effort: high");
     expect(await said("/personality pirat")).toMatch(/did you mean pirate/);
@@ -199,7 +199,7 @@ describe("the model", () => {
     await run("/personality none");
     await run("/reasoning none");
     await say("a question for nobody");
-    expect(JSON.stringify(llm.requests.at(-1)?.body)).not.toContain("butler.");
+    expect(JSON.stringify(llm.requests.findLast(({ tools }) => tools.length > 0)?.body)).not.toContain("butler.");
     expect(await said("/reasoning sideways")).toMatch(/Use one of/);
     expect(await said("/fast")).toMatch(/no priority processing/);
   });

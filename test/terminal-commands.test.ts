@@ -8,6 +8,7 @@ import { drip, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 let home: TempHome;
 let llm: FakeLlm;
 let terminal: TestTerminal | undefined;
+let verdicts = 0;
 
 beforeEach(async () => {
   home = tempHome();
@@ -15,6 +16,8 @@ beforeEach(async () => {
     script: (request) => {
       const asked = request.messages.at(-1)?.text ?? "";
       if (asked.startsWith("slowly")) return drip("one two three four five six seven eight", { everyMs: 150 });
+      if (request.system?.startsWith("You check whether"))
+        return text(`{"done": ${++verdicts > 1}, "reason": "verdict ${verdicts}"}`);
       return text(request.tools.length === 0 ? "" : `re: ${asked}`);
     },
   });
@@ -61,7 +64,9 @@ it("takes back, sends again, branches, starts and resumes sessions, and each of 
   await screen.shows(/session \d{8}_/);
   screen.type("third\r");
   await screen.shows("re: third");
-  expect(llm.requests.at(-1)?.messages.map((message) => message.text)).not.toContain("wrong");
+  expect(llm.requests.findLast(({ tools }) => tools.length > 0)?.messages.map((message) => message.text)).not.toContain(
+    "wrong",
+  );
   screen.type("/new Ships\r");
   await screen.shows(/session \d{8}_[\s\S]*session \d{8}_/);
   screen.type("fourth\r");
@@ -92,7 +97,10 @@ it("a command that changes the conversation waits for the turn instead of stoppi
   await screen.shows("Personality pirate");
   screen.type("ahoy\r");
   await screen.shows("re: ahoy");
-  expect(llm.requests.at(-1)?.system ?? "").toContain("pirate");
+  expect(llm.requests.findLast(({ tools }) => tools.length > 0)?.system ?? "").toContain("pirate");
+  screen.type("/goal count the boats\r");
+  await screen.shows("Goal not reached yet (turn 1 of 20): verdict 1");
+  await screen.shows("Goal reached: verdict 2");
   screen.type("quit\r");
   expect(await screen.exited).toBe(0);
 }, 60_000);

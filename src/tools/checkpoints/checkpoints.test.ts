@@ -128,6 +128,19 @@ describe("a checkpoint of a plain folder", () => {
     expect(await store.projects()).toMatchObject([{ hash: projectHash(root), workdir: root }]);
   });
 
+  it("stores the current state also after a comparison, which has updated the index already", async () => {
+    write("a.txt", "one\n");
+    const id = await keepId();
+    write("a.txt", "two\n");
+    await store.locked(() => difference(store, root, { id, limits }));
+    const restored = await store.locked(() => restore(store, root, { id, limits }));
+    expect(restored.changed).toEqual(["a.txt"]);
+    expect(restored.before).not.toBe(id);
+    expect(read("a.txt")).toBe("one\n");
+    await store.locked(() => restore(store, root, { id: restored.before, limits }));
+    expect(read("a.txt")).toBe("two\n");
+  });
+
   it("shows the changes since a snapshot", async () => {
     write("a.txt", "old line\n");
     const id = await keepId();

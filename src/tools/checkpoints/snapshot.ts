@@ -140,10 +140,7 @@ export async function take(store: ShadowStore, request: TakeRequest): Promise<Ta
   const staged = await stage(store, request);
   if ("problem" in staged) return { ok: false, reason: staged.problem };
   const parent = await store.tip(hash);
-  if (!staged.changed && parent !== null) {
-    await store.touch(hash, root);
-    return { ok: true, id: parent, fresh: false };
-  }
+  // Also when no file differs from the index: a comparison, or a checkpoint that failed, may have updated it.
   const tree = (await store.run(["write-tree"], { indexFile: store.indexFile(hash), signal })).trim();
   if (parent !== null && (await store.run(["rev-parse", `${parent}^{tree}`])).trim() === tree) {
     await store.touch(hash, root);
