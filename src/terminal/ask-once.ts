@@ -9,6 +9,7 @@ import type { ContentPart } from "../core/message.ts";
 import { endReason } from "../core/store/end-reason.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { EventPrinter } from "./event-printer.ts";
+import { loadPlainView } from "./view/plain-view.ts";
 
 export interface Question {
   readonly text: string;
@@ -81,7 +82,14 @@ function announce({ terminal, app, opened }: Asking, question: Question): void {
 async function runTurn({ terminal, app, opened, signal }: Asking, question: Question): Promise<Ended | undefined> {
   const answerOnly = question.mode !== "query";
   const { display } = app.config;
+  const view = await loadPlainView({
+    display,
+    home: app.home.path,
+    env: app.home.env,
+    terminal: !answerOnly && Number.isFinite(terminal.columns),
+  });
   const printer = new EventPrinter(terminal, {
+    view,
     quiet: answerOnly,
     stream: !answerOnly && (display.streaming || terminal.interactive),
     reasoning: display.show_reasoning,

@@ -47,7 +47,7 @@ export class Terminal {
 
   /** Width of the terminal; Infinity for a file or a pipe, where nothing is cut. */
   get columns(): number {
-    return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+    return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns || 80) : Number.POSITIVE_INFINITY;
   }
 
   /** Size of the terminal that questions are shown on; Infinity for a file or a pipe. */
@@ -82,7 +82,7 @@ export class Terminal {
   /** Writes to the error stream; on a terminal, long lines wrap at spaces. */
   err(text: string): void {
     const { stderr } = this.#streams;
-    const shown = stderr.isTTY ? wrapWords(text, stderr.columns ?? 80) : text;
+    const shown = stderr.isTTY ? wrapWords(text, stderr.columns || 80) : text;
     stderr.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   }
 
@@ -146,7 +146,7 @@ export class Terminal {
       const now = Date.now();
       if (done < total && now - last < 50) return;
       last = now;
-      const columns = stream.columns ?? 80;
+      const columns = stream.columns || 80;
       stream.write(`\r${progressText({ label, done, total, elapsedMs: now - began, unit, columns })}\u001b[K`);
       if (done >= total) stream.write("\n");
     };

@@ -1,5 +1,4 @@
 // Text from outside (models, tools, files) before it is drawn: whatever a terminal would interpret becomes visible.
-import { oneLine } from "../../../lib/text/one-line.ts";
 import { showControlCharacters, showTerminalControls } from "../../../lib/text/visible-text.ts";
 
 /** Characters that change the direction of the text around them. */
@@ -28,7 +27,8 @@ export function cleanLine(text: string): string {
 
 /** Like `cleanLine` for long texts: at most `chars` characters. */
 export function cleanShort(text: string, chars: number): string {
-  return showControlCharacters(oneLine(text, chars));
+  const line = cleanLine(text.slice(0, chars * 2));
+  return line.length > chars || text.length > chars * 2 ? `${line.slice(0, chars)}…` : line;
 }
 
 /** Replaces tabs by spaces up to the next stop. */
