@@ -102,7 +102,7 @@ describe("linear output", () => {
       [started, stopped(false), result({ output: "", exit_code: 0 }), text(answer), ended(answer)],
       { labels: true },
     );
-    expect(out).toBe("Answer:\nTwo words.\nEnd of answer, 2 words.\n");
+    expect(out).toBe("Hermes answers:\nTwo words.\nEnd of the answer, 2 words.\n");
     expect(err).toBe("Tool: terminal make\nTool: terminal done, no output, 1.5 s\n");
     const german = await print([text(answer), ended(answer)], { labels: true, display: { language: "de" } });
     expect(german.out).toBe("Antwort:\nTwo words.\nEnde der Antwort, 2 Wörter.\n");

@@ -9,6 +9,7 @@ import { fitToWidth } from "../../lib/text/text-width.ts";
 import type { ChatUi, ChooseAnswer, TurnOutput, UiHandlers } from "../chat-ui.ts";
 import type { TypedLine } from "../composer/typed-line.ts";
 import { EventPrinter } from "../event-printer.ts";
+import { loadPlainView, type PlainView, RAW_VIEW } from "../view/plain-view.ts";
 import { LineReader } from "./line-reader.ts";
 import { chooseByNumber } from "./numbered-menu.ts";
 import { recap } from "./recap.ts";
@@ -29,6 +30,7 @@ export class PlainUi implements ChatUi {
   readonly #options: PlainOptions;
   #display: { readonly [key: string]: unknown };
   #printer: EventPrinter | undefined;
+  #view: PlainView = RAW_VIEW;
   #greeted = false;
   #images: readonly string[] = [];
 
@@ -53,6 +55,12 @@ export class PlainUi implements ChatUi {
   }
 
   async start(handlers: UiHandlers): Promise<void> {
+    this.#view = await loadPlainView({
+      display: this.#app.config.display,
+      home: this.#app.home.path,
+      env: this.#app.home.env,
+      terminal: Number.isFinite(this.#terminal.columns),
+    });
     await this.#reader.open();
     this.#reader.onInterrupt = () => handlers.interrupt("ctrl-c");
     this.#reader.onUnexpectedLine = (line) => handlers.lineWhileBusy(line);
@@ -63,7 +71,7 @@ export class PlainUi implements ChatUi {
     for (const notice of opened.notices) terminal.out(terminal.style("dim", terminal.forOut(notice)));
     if (opened.caching) terminal.out(terminal.style("dim", terminal.forOut(opened.caching)));
     if (opened.resumed) terminal.out(await recap(this.#app.store, opened.conversation.sessionId, terminal));
-    if (!this.#greeted) terminal.out(terminal.style("dim", "Type a message, /help for commands, Ctrl-D to leave."));
+    if (!this.#greeted) terminal.out(terminal.style("dim", this.#view.texts.text("plain.hint")));
     this.#greeted = true;
   }
 
@@ -86,6 +94,7 @@ export class PlainUi implements ChatUi {
       reasoning: Boolean(this.#display.show_reasoning),
       toolProgress: this.#options.verbose ? "verbose" : String(this.#display.tool_progress),
       labels: this.#options.labels,
+      view: this.#view,
     });
     this.#printer = printer;
     return {

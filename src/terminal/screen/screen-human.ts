@@ -6,21 +6,15 @@ import { showControlCharacters } from "../../lib/text/visible-text.ts";
 import { ChoiceDialog } from "../dialogs/choice-dialog.ts";
 import type { Modal } from "../dialogs/modal.ts";
 import { TextDialog } from "../dialogs/text-dialog.ts";
+import type { Texts } from "../view/texts/texts.ts";
 import type { Screen } from "./screen.ts";
 
-const LABELS: { readonly [choice in ApprovalChoice]: string } = {
-  once: "Allow once",
-  session: "Allow for this session",
-  always: "Always allow",
-  deny: "Deny",
-};
 const DECIDED: { readonly [choice in ApprovalChoice]: string } = {
   once: "allowed once",
   session: "allowed for this session",
   always: "always allowed",
   deny: "denied",
 };
-const OWN_ANSWER = "Write an answer";
 
 /** Text from outside for a heading: control characters are escaped, and it stays on one line. */
 function safeLine(text: string): string {
@@ -30,6 +24,8 @@ function safeLine(text: string): string {
 export interface ScreenHumanOptions {
   readonly screen: Screen;
   readonly approvalMs: number;
+  /** The texts in the user's language; they change with the settings. */
+  texts(): Texts;
   /** Records a decision in the transcript. */
   decided(text: string, allowed: boolean): void;
 }
@@ -60,15 +56,15 @@ function ask<T>(
 async function approve(
   request: ApprovalRequest,
   limit: AbortSignal,
-  { screen, approvalMs, decided }: ScreenHumanOptions,
+  { screen, approvalMs, decided, texts }: ScreenHumanOptions,
 ): Promise<ApprovalAnswer> {
   const { choices } = request;
   const until = Number.isFinite(approvalMs) ? Date.now() + approvalMs : undefined;
   const question = {
-    heading: `Needs your approval: ${safeLine(request.reason)}`,
+    heading: texts().text("approval.needs", { reason: safeLine(request.reason) }),
     body: request.action,
     flagged: request.flagged,
-    choices: choices.map((choice) => ({ label: LABELS[choice], needsAll: choice !== "deny" })),
+    choices: choices.map((choice) => ({ label: texts().text(`approval.${choice}`), needsAll: choice !== "deny" })),
     until,
     cancelLabel: "denies",
     role: "warn" as const,
@@ -84,7 +80,11 @@ async function approve(
   return { choice };
 }
 
-async function clarify(request: ClarifyRequest, signal: AbortSignal, screen: Screen): Promise<string | null> {
+async function clarify(
+  request: ClarifyRequest,
+  signal: AbortSignal,
+  { screen, texts }: ScreenHumanOptions,
+): Promise<string | null> {
   const heading = showControlCharacters(request.question);
   const text = () =>
     ask<string>(
@@ -93,7 +93,7 @@ async function clarify(request: ClarifyRequest, signal: AbortSignal, screen: Scr
       (done) => new TextDialog(screen, { heading, secret: false, cancelLabel: "skips" }, done),
     );
   if (request.choices.length === 0) return text();
-  const labels = [...request.choices.map(safeLine), OWN_ANSWER];
+  const labels = [...request.choices.map(safeLine), texts().text("clarify.other")];
   const question = {
     heading: safeLine(request.question),
     body: request.question.includes("\n") || request.question.length > 60 ? request.question : "",
@@ -112,7 +112,7 @@ export function screenHuman(options: ScreenHumanOptions): Human {
     present: true,
     approve: (request, signal) => underSignals([signal], approvalMs, (limit) => approve(request, limit, options)),
     clarify: async (request, signal) => {
-      const answer = await clarify(request, signal, screen);
+      const answer = await clarify(request, signal, options);
       decided(
         `${safeLine(request.question).slice(0, 120)} → ${answer === null ? "(no answer)" : safeLine(answer)}`,
         true,

@@ -84,6 +84,7 @@ export class ScreenUi implements ChatUi, ScreenContent {
     this.human = screenHuman({
       screen: this.#screen,
       approvalMs: app.config.approvals.timeout * 1000,
+      texts: () => this.#view.texts,
       decided: (text, allowed) => this.#settleNotice(allowed ? "info" : "warning", text),
     });
   }
@@ -128,12 +129,12 @@ export class ScreenUi implements ChatUi, ScreenContent {
   }
 
   get prompt(): string {
-    return "❯ ";
+    return `${this.#view.theme.skin.branding.prompt_symbol || "❯"} `;
   }
 
   get placeholder(): string {
     if (this.#turn) return "";
-    return this.#opened ? "" : "Type a message, / for commands, @ for files";
+    return this.#opened ? "" : this.#view.texts.text("composer.placeholder");
   }
 
   get animated(): boolean {

@@ -1,4 +1,5 @@
 // Messages of the user as they stay on the screen, and the recap of a resumed conversation.
+import { displayWidth } from "../../lib/text/text-width.ts";
 import type { Block } from "./block.ts";
 import type { MarkdownStyle } from "./markdown/render.ts";
 import { cachedBlock, MarkdownStream } from "./markdown/stream.ts";
@@ -39,9 +40,11 @@ export function userMessageBlock(text: string, at: number | undefined, style: Me
   const shown = previewLines(clean, style).join("\n");
   const time = style.timestamps && at !== undefined ? formatTime(at, style.timeZone) : undefined;
   return cachedBlock((width) => {
-    const symbolWidth = 2;
-    const lines = withPrefix({ first: prefix, rest: [span("  ")], width: symbolWidth }, width, (room) =>
-      wrap([span(shown, theme.sgr("strong"))], room),
+    const symbolWidth = displayWidth(symbol) + 1;
+    const lines = withPrefix(
+      { first: prefix, rest: [span(" ".repeat(symbolWidth))], width: symbolWidth },
+      width,
+      (room) => wrap([span(shown, theme.sgr("strong"))], room),
     );
     return time === undefined ? lines : [paint(fitLine([span(time, theme.sgr("dim"))], width)), ...lines];
   });

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ENGLISH, type TextKey } from "./english.ts";
 import { loadTexts, localeFile } from "./load-texts.ts";
-import { ENGLISH_TEXTS, LANGUAGES, placeholders } from "./texts.ts";
+import { ENGLISH_TEXTS, LANGUAGES } from "./texts.ts";
+
+/** The placeholders of a text by name. */
+const placeholders = (text: string) => [...new Set([...text.matchAll(/\{(\w+)/g)].map((match) => match[1]))].sort();
 
 const folder = join(import.meta.dirname, "../../../../locales");
 const others = LANGUAGES.filter((language) => language !== "en");

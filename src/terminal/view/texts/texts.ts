@@ -18,11 +18,6 @@ export type TextTable = { readonly [key in TextKey]?: string | undefined };
 
 const PLACEHOLDER = /\{(\w+)((?:\|[^{}|]*)*)\}/g;
 
-/** The placeholders of a text by name, sorted: translations must have the same. */
-export function placeholders(text: string): string[] {
-  return [...new Set([...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ""))].sort();
-}
-
 function pluralForm(forms: readonly string[], count: number, rules: Intl.PluralRules): string {
   const category = rules.select(count);
   const last = forms.at(-1) ?? "";

@@ -35,14 +35,6 @@ function ofFlag(value: string | undefined): Background | undefined {
   return /^(?:1|true|yes|on)$/i.test(value) ? "light" : "dark";
 }
 
-/** The terminal's answer to OSC 11: `rgb:ffff/ffff/ffff`. */
-export function parseBackgroundReport(report: string): Background | undefined {
-  const found = /rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(report);
-  if (!found) return undefined;
-  const pair = (digits = "") => (digits.length === 1 ? digits + digits : digits.slice(0, 2));
-  return ofHex(`#${found.slice(1).map(pair).join("")}`);
-}
-
 /** From variables of the user, then from `COLORFGBG`, then from the terminal's report; dark when nothing is known. */
 export function detectBackground(env: Environment, report?: Background): Background {
   const theme = env.HERMES_TUI_THEME?.toLowerCase();
