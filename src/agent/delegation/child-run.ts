@@ -58,6 +58,7 @@ class Watcher {
   usage: Usage | undefined;
   cost: Cost | undefined;
   provenance = OWN;
+  onToolStarted: () => void = () => undefined;
 
   note(event: AgentEvent): void {
     if (event.type === "tool_started") this.#started(event);
@@ -85,6 +86,7 @@ class Watcher {
       result_bytes: 0,
       status: "started",
     });
+    this.onToolStarted();
     if (event.name !== "write_file" && event.name !== "patch") return;
     const path = /"path"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(event.args)?.[1];
     if (path !== undefined) this.written.add(JSON.parse(`"${path}"`) as string);
@@ -135,10 +137,12 @@ export async function runChild(open: OpenChild, task: ChildTask, context: ToolCo
   const deadline = new Deadline(task.timeoutMs);
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 100) / 10;
-  const heartbeat = setInterval(() => {
+  const showProgress = () => {
     const last = [...watcher.trace.values()].at(-1)?.tool ?? "thinking";
     context.progress(`subagent ${task.index + 1}: ${seconds()} s, ${watcher.trace.size} tool calls, now ${last}`);
-  }, task.heartbeatMs);
+  };
+  watcher.onToolStarted = showProgress;
+  const heartbeat = setInterval(showProgress, task.heartbeatMs);
   const signal = AbortSignal.any([context.signal, deadline.signal]);
   let error: string | undefined;
   try {

@@ -47,7 +47,7 @@ export class Terminal {
 
   /** Width of the terminal; Infinity for a file or a pipe, where nothing is cut. */
   get columns(): number {
-    return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns || 80) : Number.POSITIVE_INFINITY;
+    return this.#streams.stdout.isTTY ? this.#streams.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
   /** Size of the terminal that questions are shown on; Infinity for a file or a pipe. */

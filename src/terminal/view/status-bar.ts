@@ -97,7 +97,7 @@ function workParts(data: StatusData, { theme, texts }: StatusStyle): Part[] {
   const parts: Part[] = [];
   const dim = theme.sgr("statusDim");
   if (data.turnMs !== undefined)
-    parts.push({ keep: 7, line: [span(`⏱ ${formatElapsed(data.turnMs)}`, theme.sgr("statusStrong"))] });
+    parts.push({ keep: 7, line: [span(formatElapsed(data.turnMs), theme.sgr("statusStrong"))] });
   if (data.yolo) parts.push({ keep: 9, line: [span(texts.text("status.yolo"), theme.sgr("statusCritical"))] });
   if ((data.background ?? 0) > 0)
     parts.push({

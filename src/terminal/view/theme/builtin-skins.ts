@@ -72,8 +72,8 @@ export const DEFAULT_SKIN: Skin = {
   description: "Gold on dark",
   colors: spread(GOLD),
   spinner: {
-    waiting_faces: ["(｡◕‿◕｡)", "(◔‿◔)", "(•‿•)", "(⌒‿⌒)"],
-    thinking_faces: ["(・・?)", "(¬_¬)", "(￣ー￣)", "(°_°)"],
+    waiting_faces: ["(◕‿◕)", "(•‿•)", "(^‿^)", "(◔‿◔)"],
+    thinking_faces: ["(•_•)", "(¬_¬)", "(°_°)", "(-_-)"],
     thinking_verbs: [],
     wings: [],
   },
