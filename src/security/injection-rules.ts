@@ -91,7 +91,14 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     "disregard_rules",
     `\\b(?:disregard|ignore|forget|break|violate)\\b${S}(?:all${S})?(?:of${S})?(?:your|any of your)${S}(?:${W}${S}){0,2}?(?:instructions|rules|guidelines|polic(?:y|ies)|safety|restrictions|training|programming|principles)`,
   ),
-  speech("disregard_rules", `\\bdisregard${S}(?:all|any)${S}(?:instructions|rules|guidelines)\\b`),
+  speech(
+    "disregard_rules",
+    `\\b(?:disregard|ignore|forget)${S}(?:all|any)${S}(?:(?:of|the|these|those|other)${S}){0,2}(?:instructions|rules|guidelines)\\b`,
+  ),
+  speech(
+    "disregard_rules",
+    `\\b(?:disregard|ignore|forget)${S}(?:the${S})?(?:instructions|rules|guidelines)${S}(?:above|before|given|so${S}far)\\b`,
+  ),
   speech(
     "disregard_rules",
     `\\b(?:rules|guidelines|restrictions|policies)${S}(?:no longer|do not|don't)${S}apply${S}(?:to${S}you|here|anymore)`,
@@ -159,7 +166,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   ),
   speech(
     "translate_execute",
-    `\\btranslate\\b[^.\\n]{1,80}?\\b(?:and|then)\\b${S}(?:then${S})?(?:execute|run|eval|obey|follow|perform)${S}(?:it|them|this|that|what|the (?:result|output|translation|command|instruction))\\b`,
+    `\\btranslate\\b[^.\\n]{1,80}?\\b(?:and|then)\\b${S}(?:then${S})?(?:execute|run|eval|obey|follow|perform)(?:${S}(?:it|them|this|that|what|the (?:result|output|translation|command|instruction))\\b|\\s*$)`,
   ),
   speech(
     "exfiltration",
