@@ -33,7 +33,8 @@ const FINISH_REASONS: { readonly [reason in StopReason | "model_context_window_e
   model_context_window_exceeded: "length",
   refusal: "content_filter",
 };
-const FINISH = new Map(Object.entries(FINISH_REASONS));
+/** Compatible servers use the word of chat completions too. */
+const FINISH = new Map<string, string>([...Object.entries(FINISH_REASONS), ["content_filter", "content_filter"]]);
 
 export interface AnthropicState extends DecodeState {
   /** Blocks that have begun and not ended. */
