@@ -11,6 +11,7 @@ import type { ChatUi } from "./chat-ui.ts";
 import { type CommandHost, CommandRunner } from "./command-runner.ts";
 import { plainLine, type TypedLine, withPastes } from "./composer/typed-line.ts";
 import { parseCommand } from "./parse-command.ts";
+import { startJobs } from "./scheduled-jobs.ts";
 import { runShellCommand } from "./shell-command.ts";
 
 const EXIT_WINDOW_MS = 2_000;
@@ -276,7 +277,7 @@ export class ChatSession implements CommandHost {
     try {
       await this.#open();
       unsubscribe = app.onProcessEvent((notice) => this.#onProcessEvent(notice));
-      stopJobs = await this.#runJobs();
+      stopJobs = startJobs(app, (text) => ui.warning(text));
       for (let next = await this.#next(); next !== null && !this.#leaving; next = await this.#next())
         await this.#handle(next);
     } finally {
@@ -287,12 +288,6 @@ export class ChatSession implements CommandHost {
       release();
     }
     return this.#exitCode;
-  }
-
-  /** Scheduled jobs also run while a conversation is open; claims keep another process from running them too. */
-  async #runJobs(): Promise<(() => Promise<void>) | undefined> {
-    const { startJobs } = await import("./scheduled-jobs.ts");
-    return startJobs(this.app, (text) => this.ui.warning(text));
   }
 
   /** The session that can be resumed, once something is stored. */
