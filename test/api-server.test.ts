@@ -120,7 +120,7 @@ describe("chat completions with the official client", () => {
   it("lists one model and answers", async () => {
     expect(await api.client.models.retrieve("hermes-agent")).toMatchObject({ object: "model" });
     await expect(api.client.models.retrieve("gpt")).rejects.toMatchObject({ status: 404, code: "model_not_found" });
-    expect((await api.client.models.list()).data.map((model) => model.id)).toEqual(["hermes-agent"]);
+    expect((await api.client.models.list()).data.map((model) => model.id)).toEqual(["hermes-agent", "test-model"]);
     api.reply(text("Hello there.", { usage: { input: 100, output: 7 } }));
     const answer = await api.client.chat.completions.create({
       model: "hermes-agent",

@@ -1,5 +1,5 @@
 // Compaction: replaces the older part of a conversation and continues in a new session, if the result is smaller.
-import type { CompressOutcome } from "../core/context.ts";
+import type { CompressOutcome, ContextEngine } from "../core/context.ts";
 import type { CompactionReport } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import type { Failure, FailureKind } from "../core/failure.ts";
@@ -169,4 +169,13 @@ async function shrink(turn: Turn, failure: Failure): Promise<boolean> {
   if (!inBytes || turn.signal.aborted) return false;
   lowerWindow(turn, limit);
   return compactTurn(turn);
+}
+
+/** After `/new` and `/reset`: the engine comes from a plugin, and the conversation closes in any case. */
+export function resetEngine(engine: Pick<ContextEngine, "onSessionReset">): void {
+  try {
+    engine.onSessionReset?.();
+  } catch {
+    return;
+  }
 }

@@ -22,7 +22,7 @@ import { lessTrusted, type Provenance } from "../core/trust.ts";
 import { joinSignals } from "../lib/async/joined-signal.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { keepAbandonedAnswer } from "./answer-draft.ts";
-import { compact } from "./compaction.ts";
+import { compact, resetEngine } from "./compaction.ts";
 import { type ConversationState, createState } from "./conversation-state.ts";
 import { abandonedAnswer } from "./delegation/delegation-record.ts";
 import { EventQueue } from "./event-queue.ts";
@@ -356,7 +356,7 @@ export class AgentConversation implements Conversation {
         if (options.reason !== undefined && log.resumed) await store.endSession(log.sessionId, options.reason);
         return;
       }
-      await untilAborted(this.#notifyClosed(), deadline);
+      await untilAborted(this.#notifyClosed(options.reason), deadline);
       if (options.reason !== undefined) await store.endSession(log.sessionId, options.reason);
     } finally {
       // With its own time limit: a slow `sessionEnded` must not cost the memory provider its shutdown.
@@ -364,11 +364,12 @@ export class AgentConversation implements Conversation {
     }
   }
 
-  async #notifyClosed(): Promise<void> {
+  async #notifyClosed(reason: string | undefined): Promise<void> {
     const { memory, engine, hooks, log, settings } = this.#state;
     await memory.sessionEnded(log.messages);
     // The engine may come from a plugin: its error must not prevent closing.
     await engine.onSessionEnd?.(log.sessionId, log.messages).catch(() => undefined);
+    if (reason === "new_session" || reason === "session_reset") resetEngine(engine);
     if (!hooks.listens("on_session_finalize")) return;
     await hooks.run("on_session_finalize", { session_id: log.sessionId, platform: settings.source });
   }

@@ -56,13 +56,16 @@ export function recordUsage(turn: Turn, response: ModelResponse): void {
   };
 }
 
-/** Shown to the user once per session, never to the model: it would cut its work short. */
+/** Shown to the user once until the usage falls below the limit again, never to the model: it would cut its work short. */
 function warnNearlyFull(turn: Turn, prompt: number): void {
   const { state } = turn;
   const threshold = state.engine.thresholdTokens;
-  if (state.pressureShown || state.settings.compaction === false) return;
-  if (threshold <= 0 || prompt < threshold * PRESSURE) return;
-  state.pressureShown = true;
+  if (threshold <= 0 || state.settings.compaction === false) return;
+  const full = prompt >= threshold * PRESSURE;
+  const shown = state.pressureShown;
+  state.pressureShown = full;
+  if (!full || shown) return;
   const percent = Math.round((prompt / threshold) * 100);
-  turn.notice("info", `The conversation is at ${percent} % of the size at which older parts are summarised.`);
+  const tokens = `${prompt.toLocaleString("en-US")}/${threshold.toLocaleString("en-US")} tokens`;
+  turn.notice("warning", `⚠️ Context is ${percent}% to compaction threshold (${tokens})`);
 }

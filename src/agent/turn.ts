@@ -37,8 +37,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
 
 /** What memory and hooks add to this turn's requests. */
 async function collectContext(turn: Turn): Promise<void> {
-  const { memory, log, turns } = turn.state;
-  await valueOrFallback(memory.turnStarted(turns, turn.userText), turn.signal, undefined);
+  const { memory, log } = turn.state;
   const recalled = await valueOrFallback(memory.recall(turn.userText, log.sessionId), turn.signal, "");
   const texts = [recalled, ...(await contextFromHooks(turn))];
   turn.transientContext = texts.filter((text) => text.trim() !== "").join("\n\n");
@@ -46,6 +45,8 @@ async function collectContext(turn: Turn): Promise<void> {
 
 /** One model call and what follows from it. Undefined: the loop continues. */
 async function step(turn: Turn): Promise<TurnOutcome | undefined> {
+  const { memory, turns } = turn.state;
+  await valueOrFallback(memory.turnStarted(turns, turn.userText), turn.signal, undefined);
   const request = buildRequest(turn, "turn");
   await beforeModelCall(turn, request);
   const startedAt = performance.now();

@@ -231,7 +231,7 @@ async function openPrepared(
     contextLength: limits.contextLength,
     resumed: options.resume !== undefined,
     pictures: picturesFor(services.config, identity, side),
-    caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
+    caching: caching.enabled ? `💾 ${caching.status}` : null,
     modelNotices: connected.notes,
     notices: [
       ...connected.notes,

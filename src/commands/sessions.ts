@@ -92,7 +92,7 @@ async function status(deps: CommandDeps, context: CommandContext): Promise<Comma
         ["Session", `${conversation.sessionId}${session?.title ? ` "${session.title}"` : ""}`],
         ...(chain > 1 ? [["Compacted", `${chain - 1} times`] as const] : []),
         ["Model", `${identity.model} (${identity.provider}), window ${count(contextLength)}`],
-        ...(caching ? [["Caching", caching.replace(/^prompt caching: /i, "")] as const] : []),
+        ...(caching ? [["Caching", caching.replace(/^.*prompt caching: /i, "")] as const] : []),
         ...(agent.reasoning_effort ? [["Thinking", agent.reasoning_effort] as const] : []),
         ["Messages", `${count(session?.message_count ?? 0)}, tool calls ${count(session?.tool_call_count ?? 0)}`],
         [

@@ -56,6 +56,7 @@ export interface MemoryProvider {
   shutdown(): Promise<void>;
   getConfigSchema?(): readonly ConfigField[];
   saveConfig?(values: { readonly [key: string]: string }, home: string): Promise<void>;
+  /** Before every model call of a turn. */
   onTurnStart?(turn: number, text: string): Promise<void>;
   onSessionEnd?(messages: readonly Message[]): Promise<void>;
   onSessionSwitch?(
@@ -78,6 +79,7 @@ export interface Memory {
   snapshot(): Promise<string>;
   /** Recalled text for this turn, already fenced, or the empty string. */
   recall(query: string, sessionId: string): Promise<string>;
+  /** Called before every model call of a turn. */
   turnStarted(turn: number, text: string): Promise<void>;
   /** Only after a completed turn; returns at once. */
   turnEnded(user: string, assistant: string, sessionId: string): void;

@@ -30,9 +30,15 @@ function defaultBundle(platform: string): string {
   return Object.hasOwn(TOOLSETS, bundle) ? bundle : "hermes-cli";
 }
 
+/** `toolsets`, the older key for the terminal; undefined when it names the default. */
+function olderToolsets({ toolsets }: Config): readonly string[] | undefined {
+  return toolsets.length === 1 && toolsets[0] === "hermes-cli" ? undefined : toolsets;
+}
+
 /** The configured toolsets of the platform; without any, its default bundle and every toolset of plugins. */
 export function platformToolsets(config: Config, platform: string, extra: ExtraToolsets): string[] {
-  const named = (config.platform_toolsets as { readonly [name: string]: readonly string[] | undefined })[platform];
+  const byPlatform = config.platform_toolsets as { readonly [name: string]: readonly string[] | undefined };
+  const named = byPlatform[platform] ?? (platform === "cli" ? olderToolsets(config) : undefined);
   return [...(named ?? [defaultBundle(platform), ...pluginToolsets(extra)])];
 }
 

@@ -27,7 +27,7 @@ it("has every toolset with its number of tools", () => {
     "hermes-acp": 29,
     "hermes-api-server": 35,
     debugging: 8,
-    safe: 4,
+    safe: 5,
     browser: 13,
   });
 });

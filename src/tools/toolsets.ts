@@ -165,7 +165,7 @@ export const TOOLSETS: { readonly [name: string]: Toolset } = {
   safe: {
     description: "Only tools without access to this machine",
     tools: [],
-    includes: ["web", "vision", "image_gen"],
+    includes: ["moa", "web", "vision", "image_gen"],
   },
   ...platformBundles(),
   "hermes-discord": toolset("The tools a Discord conversation starts with", ...CORE_TOOLS, "discord", "discord_admin"),

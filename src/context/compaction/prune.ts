@@ -51,6 +51,9 @@ function shortenArguments(call: ToolCall): ToolCall {
   }
 }
 
+/** The text that v0.14 puts in place of old tool output. */
+const CLEARED = "[Old tool output cleared to save context space]";
+
 function pruneOld(turn: Turn, calls: ReadonlyMap<string, ToolCall>): Turn {
   const { message, number } = turn;
   if (message.role === "tool") {
@@ -59,7 +62,7 @@ function pruneOld(turn: Turn, calls: ReadonlyMap<string, ToolCall>): Turn {
     const images = Array.isArray(message.content) && message.content.some((part) => part.type === "image_url");
     if (text.length <= OLD_OUTPUT_CHARS && !images) return turn;
     const line = call === undefined ? `${message.tool_name} → ${text.length} chars` : describeCall(call, text);
-    return { number, message: { ...message, content: `[Old output cleared: ${line}${where(number)}]` } };
+    return { number, message: { ...message, content: `${CLEARED} [${line}${where(number)}]` } };
   }
   if (message.role === "assistant" && message.tool_calls !== undefined) {
     const shortened = message.tool_calls.map(shortenArguments);

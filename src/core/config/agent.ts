@@ -26,7 +26,7 @@ const persona = anyOf<string | { readonly [key: string]: Json }>(
 );
 
 export const agentKeys = {
-  toolsets: accepted(list(["hermes-cli"], "Toolsets of the terminal; platform_toolsets is the newer way")),
+  toolsets: list(["hermes-cli"], "Toolsets of the terminal; platform_toolsets.cli is the newer way and wins"),
   platform_toolsets: named("Toolsets by platform; the word no_mcp leaves MCP servers out", list([], "Toolsets")),
   known_plugin_toolsets: accepted(
     anyOf<Json>(["list", "map"], [], "Plugin toolsets already offered; kept by the program"),

@@ -100,7 +100,7 @@ export interface Provider {
   beginTurn(): void;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** True when prompt-cache marks help with this model, for the status line. */
-  readonly caching: { readonly enabled: boolean; readonly label: string };
+  readonly caching: { readonly enabled: boolean; readonly label: string; readonly status?: string | undefined };
 }
 
 /** A request to a side model for one of the auxiliary tasks. */

@@ -138,6 +138,9 @@ function checkerFor(name: BodyName): Promise<Checker> {
 
 /** Throws a 400 that names the field. */
 export async function checkBody(name: BodyName, body: { readonly [key: string]: unknown }): Promise<void> {
+  const { required = [] } = BODIES[name] as { readonly required?: readonly string[] | undefined };
+  for (const field of required)
+    if (body[field] === undefined) throw invalid(`missing_${field}`, `${field} is required`, field);
   const checker = await checkerFor(name);
   if (checker.Check(body)) return;
   const [first] = checker.Errors(body);

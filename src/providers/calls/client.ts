@@ -77,12 +77,17 @@ export class ProviderClient implements Provider {
     return modelIdentity(this.#options.primary);
   }
 
-  get caching(): { readonly enabled: boolean; readonly label: string } {
+  get caching(): { readonly enabled: boolean; readonly label: string; readonly status: string } {
     const { primary, settings } = this.#options;
     const layout = cacheLayoutFor(primary.transport, primary.model, primary.spec.quirks ?? {});
-    return layout === null
-      ? { enabled: false, label: "prompt caching: up to the provider" }
-      : { enabled: true, label: `prompt caching: on (${settings.config.prompt_caching.cache_ttl}, ${layout})` };
+    if (layout === null) return { enabled: false, label: "prompt caching: up to the provider", status: "" };
+    const ttl = settings.config.prompt_caching.cache_ttl;
+    const family = /claude/i.test(primary.model) ? "Claude" : primary.model;
+    return {
+      enabled: true,
+      label: `prompt caching: on (${ttl}, ${layout})`,
+      status: `Prompt caching: ENABLED (${family} via ${primary.spec.label}, ${ttl} TTL)`,
+    };
   }
 
   /** The limits of the model in use, which may be a fallback. */
