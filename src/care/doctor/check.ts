@@ -19,6 +19,7 @@ export interface Check {
   readonly area: string;
   /** What is examined: `the search index`. */
   readonly title: string;
+  /** For checks that wait for other programs: no result within this time is an error. */
   readonly timeoutMs?: number | undefined;
   run(signal: AbortSignal): Promise<readonly Finding[]>;
 }

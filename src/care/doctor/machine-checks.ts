@@ -12,7 +12,7 @@ import { type Check, type Finding, good, warning, wrong } from "./check.ts";
 
 const AREA = "Machine";
 const NODE_MAJOR = 20;
-const TRIAL_MS = 8_000;
+const TRIAL_MS = 15_000;
 
 function installCheck(home: Home): Check {
   return {
@@ -110,7 +110,7 @@ function backendCheck(home: Home, config: Config): Check {
     id: "machine.commands",
     area: AREA,
     title: "where commands run",
-    timeoutMs: TRIAL_MS + 5_000,
+    timeoutMs: TRIAL_MS + 30_000,
     run: async () => {
       const { backend, cwd } = config.terminal;
       if (UNAVAILABLE_BACKENDS.includes(backend))

@@ -7,7 +7,7 @@ import { isRecord } from "../../lib/json/is-record.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import { type Check, type Finding, good, skipped, warning, wrong } from "./check.ts";
 
-const CALL_MS = 30_000;
+const CALL_MS = 60_000;
 
 function modelCheck(home: Home): Check {
   return {
@@ -89,7 +89,7 @@ function pluginsCheck(home: Home): Check {
     id: "plugins.load",
     area: "Skills, plugins, hooks",
     title: "plugins",
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     run: async () => {
       const { openPluginActions } = await import("../../app/plugin-actions.ts");
       const rows = await openPluginActions(home).check(() => undefined);
@@ -118,7 +118,7 @@ function hooksCheck(home: Home): Check {
     id: "hooks.shell",
     area: "Skills, plugins, hooks",
     title: "shell hooks",
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     run: async () => {
       const { openHookActions } = await import("../../app/plugin-actions.ts");
       const { checks, problems } = await openHookActions(home).doctor();
@@ -162,7 +162,7 @@ function platformsCheck(home: Home): Check {
     id: "chats.sign-in",
     area: "Chats and jobs",
     title: "chat platforms",
-    timeoutMs: 40_000,
+    timeoutMs: 60_000,
     run: async () => {
       const { checkPlatform, platformStates } = await import("../../app/with-app.ts");
       const states = await platformStates(home);

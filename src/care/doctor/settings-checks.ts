@@ -97,7 +97,6 @@ function databaseCheck(home: Home, kind: "state" | "runtime"): Check {
     id: `store.${kind}`,
     area: "Store",
     title: `${kind}.db`,
-    timeoutMs: 30_000,
     run: async () => {
       const { checkDatabase } = await import("../../store/api/check-database.ts");
       const report = checkDatabase(path, kind);

@@ -23,16 +23,24 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
 }
 
-/** Shrinks the widest flexible column until the line fits or all are at their minimum. */
+/** No column becomes narrower than this. */
+const SMALLEST = 6;
+
+/** Shrinks the widest flexible column until the line fits; then, in a narrow terminal, the widest of all. */
 function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
-  for (let excess = totalWidth(widths) - room; excess > 0; excess--) {
-    let widest = -1;
-    for (const [index, column] of columns.entries()) {
-      const width = widths[index] ?? 0;
-      if (column.flexible && width > (column.minWidth ?? 8) && width > (widths[widest] ?? 0)) widest = index;
+  const least = (index: number, all: boolean) => {
+    if (all) return SMALLEST;
+    const column = columns[index];
+    return column?.flexible ? (column.minWidth ?? 8) : Number.POSITIVE_INFINITY;
+  };
+  for (const all of [false, true]) {
+    for (let excess = totalWidth(widths) - room; excess > 0; excess--) {
+      let widest = -1;
+      for (const [index, width] of widths.entries())
+        if (width > least(index, all) && width > (widths[widest] ?? 0)) widest = index;
+      if (widest < 0) break;
+      widths[widest] = (widths[widest] ?? 0) - 1;
     }
-    if (widest < 0) return;
-    widths[widest] = (widths[widest] ?? 0) - 1;
   }
 }
 
