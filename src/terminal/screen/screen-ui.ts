@@ -17,7 +17,7 @@ import { attachImage, droppedImages } from "../image-input.ts";
 import type { Block, TurnView } from "../view/block.ts";
 import { loadScreenView, type ScreenView } from "../view/screen-view.ts";
 import { viewSettings } from "../view/settings.ts";
-import { openingBlocks } from "./opening-blocks.ts";
+import { firstBlocks } from "./first-blocks.ts";
 import { createPaint } from "./paint.ts";
 import { pickFrom } from "./pick-from.ts";
 import { Screen, type ScreenContent } from "./screen.ts";
@@ -168,7 +168,7 @@ export class ScreenUi implements ChatUi, ScreenContent {
   async opened(opened: OpenedConversation, commands: readonly SlashCommand[]): Promise<void> {
     this.#commands = commands;
     await this.#status.opened(opened);
-    const blocks = await openingBlocks(opened, {
+    const blocks = await firstBlocks(opened, {
       app: this.#app,
       view: this.#view,
       version: this.#options.version,

@@ -17,7 +17,7 @@ function recapMessages(messages: readonly Message[]): RecapMessage[] {
   });
 }
 
-export interface OpeningOptions {
+export interface FirstBlocksOptions {
   readonly app: App;
   readonly view: ScreenView;
   readonly version: string;
@@ -26,7 +26,7 @@ export interface OpeningOptions {
   readonly branch: string | undefined;
 }
 
-export async function openingBlocks(opened: OpenedConversation, options: OpeningOptions): Promise<Block[]> {
+export async function firstBlocks(opened: OpenedConversation, options: FirstBlocksOptions): Promise<Block[]> {
   const { app, view, version, first, branch } = options;
   const { conversation, identity } = opened;
   const blocks: Block[] = [];
