@@ -10,6 +10,7 @@ import { parseJson } from "../lib/json/parse-json.ts";
 import { oneLine } from "../lib/text/one-line.ts";
 import { createReview } from "../review/review.ts";
 import { LazySkills } from "../skills/lazy-skills.ts";
+import type { FileToolParts } from "../tools/files/file-tools.ts";
 import { type ConversationDeps, fileParts } from "./builtins.ts";
 import type { AppGate } from "./open-guards.ts";
 import { openMemory } from "./open-memory.ts";
@@ -29,6 +30,12 @@ function acceptedServices(services: Services): Services {
   const accepted: Services = { ...services, gate: ACCEPTED, skills };
   skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(accepted));
   return accepted;
+}
+
+/** Files of this machine without the limits of the container: the user has accepted this one change. */
+function ownFiles(services: Services, { builtins }: ConversationDeps): FileToolParts {
+  const { locate: _, ...parts } = fileParts(services, builtins);
+  return parts;
 }
 
 /** The tool that would have made the change, with a gate that allows this call. */
@@ -52,9 +59,9 @@ async function findTool(deps: ConversationDeps, proposal: Proposal): Promise<Too
       return (await skillToolsFor(services.skills, options)).find((tool) => tool.name === "skill_manage");
     }
     case "write_file":
-      return (await import("../tools/files/write-file.ts")).writeFileTool(fileParts(services, deps.builtins));
+      return (await import("../tools/files/write-file.ts")).writeFileTool(ownFiles(services, deps));
     case "patch":
-      return (await import("../tools/files/patch.ts")).patchTool(fileParts(services, deps.builtins));
+      return (await import("../tools/files/patch.ts")).patchTool(ownFiles(services, deps));
     default:
       return callOfProvider(services, options, proposal);
   }
