@@ -43,7 +43,7 @@ it("shows a tool turn and a diff, runs commands, and restores the terminal", asy
     "❯ write it
 
      ✓ write_file notes.txt · 8 B written N s
-      HOME/project/notes.txt created +2
+      notes.txt created +2
        1 + one
        2 + two
 

@@ -74,6 +74,18 @@ describe("linear output", () => {
     expect((await print(events, { display: { final_response_markdown: "raw" } })).out).toContain("**bold**");
   });
 
+  it("prints the lines of a long paragraph as they fill, each once", async () => {
+    const words = "one two three four five six seven eight nine ten eleven twelve ";
+    const whole = await print([text(words), text(words), text(words), ended(words.repeat(3))]);
+    const part = await print([text(words), text(words)]);
+    expect(part.out.split("\n").length).toBeGreaterThan(2);
+    expect(whole.out.startsWith(part.out)).toBe(true);
+    expect(whole.out.match(/\w+/g)).toEqual(words.repeat(3).match(/\w+/g));
+    const mixed = "- a\n- b\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n```sh\nls\n```\nend";
+    const tokens = await print([...mixed].map(text).concat(ended(mixed)));
+    expect(tokens.out).toBe((await print([text(mixed), ended(mixed)])).out);
+  });
+
   it("has no escape sequence in a simple terminal, and makes those of others visible", async () => {
     const events = [
       text("a\u001b[2Jb **c**\n"),

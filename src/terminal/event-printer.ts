@@ -49,6 +49,8 @@ export class EventPrinter {
   #answering = false;
   #words = 0;
   #markdown: MarkdownStream | undefined;
+  /** Lines of the open block that are printed already. */
+  #printedLines = 0;
   readonly #calls = new Map<string, Call>();
 
   constructor(terminal: Terminal, options: PrintOptions) {
@@ -130,9 +132,14 @@ export class EventPrinter {
   }
 
   #printBlocks(markdown: MarkdownStream): void {
-    const { columns } = this.#terminal;
-    for (const block of markdown.takeSettled())
-      for (const line of block.render(Number.isFinite(columns) ? columns : 80)) this.#terminal.out(line);
+    const width = Number.isFinite(this.#terminal.columns) ? this.#terminal.columns : 80;
+    for (const block of markdown.takeSettled()) {
+      for (const line of block.render(width).slice(this.#printedLines)) this.#terminal.out(line);
+      this.#printedLines = 0;
+    }
+    const open = markdown.stableLines(width).slice(this.#printedLines);
+    for (const line of open) this.#terminal.out(line);
+    this.#printedLines += open.length;
   }
 
   #endAnswer(): void {
@@ -141,6 +148,7 @@ export class EventPrinter {
       this.#printBlocks(this.#markdown);
     }
     this.#markdown = undefined;
+    this.#printedLines = 0;
     this.#answering = false;
     this.#closeLine();
   }

@@ -14,7 +14,7 @@ import {
 import { applyHunks } from "./apply-hunks.ts";
 import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { replaceIn } from "./replace.ts";
-import { type FileChange, unifiedDiff } from "./unified-diff.ts";
+import { type FileChange, unifiedDiff, withShortPaths } from "./unified-diff.ts";
 import { type PatchOperation, parsePatch } from "./v4a.ts";
 import { currentText, writeText } from "./write-file.ts";
 
@@ -83,7 +83,7 @@ async function finish(parts: FileToolParts, steps: readonly FileChange[], contex
     lint,
     ...(warnings.length > 0 ? { _warning: warnings.join("; ") } : {}),
   });
-  return { ...result, diff };
+  return { ...result, diff: withShortPaths(diff, context.cwd) };
 }
 
 async function replace(parts: FileToolParts, args: PatchArgs, context: ToolContext): Promise<ToolResult> {

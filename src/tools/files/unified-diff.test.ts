@@ -1,6 +1,6 @@
 import { parsePatch } from "diff";
 import { expect, it } from "vitest";
-import { unifiedDiff, writeDiff } from "./unified-diff.ts";
+import { unifiedDiff, withShortPaths, writeDiff } from "./unified-diff.ts";
 
 const counted = (diff = "") => parsePatch(diff).flatMap((file) => file.hunks.flatMap((hunk) => hunk.lines));
 
@@ -14,6 +14,12 @@ it("shows what changed in an existing file, and nothing when nothing did", async
   const diff = await writeDiff({ path: "a.txt", before: "one\ntwo\nthree\n", after: "one\n2\nthree\n" });
   expect(counted(diff)).toEqual([" one", "-two", "+2", " three"]);
   expect(await writeDiff({ path: "a.txt", before: "x", after: "x" })).toBeUndefined();
+});
+
+it("shows paths relative to the folder of the conversation", async () => {
+  const diff = (await writeDiff({ path: "/work/src/a.txt", before: null, after: "--- /work/x\n" })) ?? "";
+  expect(withShortPaths(diff, "/work")).toContain("+++ src/a.txt\n@@ -0,0 +1,1 @@\n+--- /work/x");
+  expect(withShortPaths(diff, "/other")).toContain("+++ /work/src/a.txt");
 });
 
 it("does not compare files that are too large for a display, and gives up on slow comparisons", async () => {

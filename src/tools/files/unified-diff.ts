@@ -44,6 +44,14 @@ export async function unifiedDiff(changes: readonly FileChange[], timeout = TIME
     .join("\n");
 }
 
+/** The diff with paths relative to the folder, as a user reads them. */
+export function withShortPaths(diff: string, folder: string): string {
+  const inside = `${folder.replace(/\/$/, "")}/`;
+  return diff.replaceAll(/^(?:---|\+\+\+) .*$/gm, (header) =>
+    header.slice(4).startsWith(inside) ? header.slice(0, 4) + header.slice(4 + inside.length) : header,
+  );
+}
+
 /** The largest text that is compared for the user's eyes only. */
 const MAX_CHARS = 200_000;
 

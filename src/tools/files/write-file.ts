@@ -13,7 +13,7 @@ import {
 import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { decodeText, encodeText, PLAIN, type TextFile } from "./text-file.ts";
-import { writeDiff } from "./unified-diff.ts";
+import { withShortPaths, writeDiff } from "./unified-diff.ts";
 
 /** True for a result of a file tool, which the model must not write over the file. */
 function isToolResult(content: string): boolean {
@@ -71,7 +71,8 @@ async function run(
     lint: written.lint,
     ...(written.warning ? { _warning: written.warning } : {}),
   });
-  return { ...result, diff: await writeDiff({ path, before: written.before, after: args.content }) };
+  const diff = await writeDiff({ path, before: written.before, after: args.content });
+  return { ...result, diff: diff && withShortPaths(diff, context.cwd) };
 }
 
 export function writeFileTool(parts: FileToolParts): Tool {

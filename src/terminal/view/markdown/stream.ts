@@ -98,6 +98,13 @@ export class MarkdownStream {
     return this.#live.blocks;
   }
 
+  /** Lines of the open block that will not change in shape: for output that cannot be redrawn. None of a table. */
+  stableLines(width: number): readonly string[] {
+    const [unit] = this.#splitter.open(this.#partial);
+    if (!unit || unit.kind === "table" || (unit.kind === "markdown" && unit.source.includes("|"))) return [];
+    return this.live()[0]?.render(width).slice(0, -1) ?? [];
+  }
+
   #line(line: string): void {
     if (this.#mode === "raw") {
       const clean = cleanText(expandTabs(line));
