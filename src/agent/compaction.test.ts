@@ -273,3 +273,24 @@ describe("on demand", () => {
     expect(report.afterTokens).toBeLessThan(report.beforeTokens);
   });
 });
+
+describe("the notice before compaction", () => {
+  it("names the numbers from 85 % on, once, and again after the usage fell below", async () => {
+    const engine = plainEngine({ threshold: 50_000 });
+    const prompts = [42_499, 42_500, 44_000, 42_000, 43_000];
+    const script = prompts.map((prompt) => says("ok", { usage: usage(prompt) }));
+    const conversation = await openConversation(bench.parts({ engine, script }));
+    const notices: string[][] = [];
+    for (const prompt of prompts) {
+      const events = await collect(conversation.send(`prompt ${prompt}`));
+      notices.push(events.flatMap((event) => (event.type === "notice" ? [event.text] : [])));
+    }
+    expect(notices).toEqual([
+      [],
+      ["⚠️ Context is 85% to compaction threshold (42,500/50,000 tokens)"],
+      [],
+      [],
+      ["⚠️ Context is 86% to compaction threshold (43,000/50,000 tokens)"],
+    ]);
+  });
+});

@@ -52,6 +52,8 @@ export interface PassBudget {
   readonly room: number;
   /** The target size of the messages after the pass, in tokens. */
   readonly goal: number;
+  /** Up to this many tokens, summary included, the protected messages are kept as they are. */
+  readonly protectedLimit: number;
   readonly tail: number;
   readonly summaryMin: number;
   readonly summaryMax: number;
@@ -70,11 +72,13 @@ export interface PassSize {
 export function passBudget(size: PassSize): PassBudget {
   const ratio = Math.min(0.8, Math.max(0.1, size.targetRatio));
   const room = Math.max(size.threshold - size.overhead, Math.floor(size.contextLength * 0.15));
-  const goal = Math.min(Math.floor(room * AFTER_SHARE), Math.floor(size.before * (1 - MIN_SAVING - 0.05)));
+  const worthwhile = Math.floor(size.before * (1 - MIN_SAVING - 0.05));
+  const goal = Math.min(Math.floor(room * AFTER_SHARE), worthwhile);
+  const protectedLimit = size.before < room ? room : Math.min(room, worthwhile);
   const tail = Math.min(Math.floor(size.threshold * ratio), Math.floor(goal * 0.5));
   const share = Math.floor(size.contextLength * 0.05);
   const summaryMax = Math.min(SUMMARY_MAX, Math.max(share, Math.min(SUMMARY_MIN, Math.floor(goal * 0.25))));
-  return { room, goal, tail, summaryMax, summaryMin: Math.min(SUMMARY_MIN, summaryMax) };
+  return { room, goal, protectedLimit, tail, summaryMax, summaryMin: Math.min(SUMMARY_MIN, summaryMax) };
 }
 
 /** Tokens for the summary of `contentTokens`: a fifth, within the limits. */

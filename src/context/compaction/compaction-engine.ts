@@ -8,7 +8,7 @@ import { type CompactionSettings, type PassBudget, passBudget } from "./budget.t
 import { EngineBase } from "./engine-base.ts";
 import { type Outline, outline } from "./outline.ts";
 import { type Plan, planCut } from "./plan.ts";
-import { pruneTurns } from "./prune.ts";
+import { type PruneRange, pruneTurns } from "./prune.ts";
 import { readable } from "./readable.ts";
 import type { Summariser } from "./summarise.ts";
 import { SUMMARY_FRAME } from "./summary-message.ts";
@@ -37,6 +37,8 @@ export interface PassResult {
   readonly modelCalls: number;
   /** Why the result is not a plain summary. */
   readonly problem?: string | undefined;
+  /** False when protected messages were shortened or summarised. */
+  readonly protects: boolean;
 }
 
 const SUMMARY_DEADLINE_MS = 120_000;
@@ -94,21 +96,18 @@ export abstract class CompactionEngine extends EngineBase {
     return planCut(view, budget, { protectFirstN, protectLastN, reserve });
   }
 
-  /** The list itself with outputs before `boundary` pruned; a summary in it stays where it is. */
-  protected pruned(messages: readonly Message[], view: Outline, boundary: number): PassResult {
+  /** The list itself with outputs in the range pruned; a summary in it stays where it is. */
+  protected pruned(messages: readonly Message[], view: Outline, range: PruneRange): PassResult {
     const numbers = new Map(view.turns.map((turn) => [turn.message, turn.number]));
     const turns = messages.map((message) => ({ message, number: numbers.get(message) }));
-    const kept = pruneTurns(turns, Math.max(0, boundary)).map((turn) => turn.message);
-    return { messages: kept, method: "prune", modelCalls: 0 };
+    const kept = pruneTurns(turns, range).map((turn) => turn.message);
+    return { messages: kept, method: "prune", modelCalls: 0, protects: true };
   }
 
   /** For a log without a middle: only outputs before the newest exchange can be shortened. */
   protected prunedToNewest(messages: readonly Message[], view: Outline): PassResult {
-    return this.pruned(
-      messages,
-      view,
-      messages.findLastIndex((message) => message.role !== "tool"),
-    );
+    const to = messages.findLastIndex((message) => message.role !== "tool");
+    return { ...this.pruned(messages, view, { from: 0, to }), protects: false };
   }
 
   protected assembled(body: string, plan: Plan, view: Outline, pass: { sizes: PassSizes; options: CompressOptions }) {
@@ -120,13 +119,20 @@ export abstract class CompactionEngine extends EngineBase {
 
   /** The result when it saved enough; otherwise the log, as the same array. */
   protected outcome(log: readonly Message[], result: PassResult, sizes: PassSizes): CompressOutcome {
-    const { messages, method, modelCalls, problem } = result;
+    const { messages, method, modelCalls, problem, protects } = result;
     if (!this.settle(sizes.before, estimateMessagesTokens(messages))) {
       const notice = "The conversation could not be made shorter: what is left is the newest exchange itself.";
       return { messages: log, method: "none", modelCalls, notice };
     }
-    if (problem === undefined) return { messages, method, modelCalls };
-    const notice = `Earlier turns were condensed without a full summary (${problem}). Nothing is lost: the originals are kept and can be searched.`;
+    const notices = protects ? [] : [this.#reducedNotice()];
+    if (problem !== undefined) notices.push(`Earlier turns were condensed without a full summary (${problem}).`);
+    if (notices.length === 0) return { messages, method, modelCalls };
+    const notice = `${notices.join(" ")} Nothing is lost: the originals are kept and can be searched.`;
     return { messages, method, modelCalls, notice };
+  }
+
+  #reducedNotice(): string {
+    const { protectFirstN, protectLastN } = this.settings;
+    return `The first ${protectFirstN} and the last ${protectLastN} messages (compression.protect_first_n, protect_last_n) leave no room for compaction, so fewer of them are kept unchanged.`;
   }
 }

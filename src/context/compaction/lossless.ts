@@ -82,7 +82,8 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     tree.fold(sizes.budget.summaryMax);
     const body = `Each heading below is a node: context_expand shows what is inside it, context_search finds words in all of it.\n\n${tree.render(sizes.budget.summaryMax - 40)}`;
     const compacted = this.assembled(body, plan, view, { sizes, options });
-    const outcome = this.outcome(log, { ...grown, method: "tree", messages: compacted }, sizes);
+    const result = { ...grown, method: "tree", messages: compacted, protects: plan.protects };
+    const outcome = this.outcome(log, result, sizes);
     if (outcome.messages !== log) {
       await this.#files.save(options.sessionId, tree);
       this.#tree = { sessionId: options.sessionId, tree };

@@ -15,6 +15,8 @@ export interface Plan {
   readonly lastUser: Message | undefined;
   /** The first user message, when the head has no room for it. */
   readonly firstUser: Message | undefined;
+  /** False when fewer messages than the settings protect are kept unchanged, because they would not fit. */
+  readonly protects: boolean;
 }
 
 export interface PlanLimits {
@@ -89,28 +91,76 @@ function fitTail(turns: readonly Turn[], tokens: number): Message[] {
   });
 }
 
-/** The cut; undefined when there is no middle to summarise. */
+interface Cut {
+  readonly head: number;
+  readonly start: number;
+}
+
+interface UserTurns {
+  readonly first: number;
+  readonly last: number;
+  readonly lastCost: number;
+}
+
+function userTurns(turns: readonly Turn[]): UserTurns {
+  const isUser = ({ message }: Turn) => message.role === "user" && message.content !== "" && !isCarriedNote(message);
+  const last = turns.findLastIndex(isUser);
+  return { first: turns.findIndex(isUser), last, lastCost: last < 0 ? 0 : countTokens(turns.slice(last, last + 1)) };
+}
+
+/** The largest tail in `soft` tokens behind the protected head, and at least the protected messages; undefined when they do not fit. */
+function protectedCut(view: Outline, budget: PassBudget, limits: PlanLimits): Cut | undefined {
+  const { turns } = view;
+  const { protectFirstN, protectLastN } = limits;
+  const system = turns[0]?.message.role === "system" ? 1 : 0;
+  const limit = view.previous === undefined ? turns.length : view.afterSummary;
+  const head = Math.min(groupEnd(turns, Math.min(system + protectFirstN, limit)), limit);
+  const users = userTurns(turns);
+  const headCost = countTokens(turns.slice(0, head));
+  const soft = Math.min(budget.tail, budget.goal - headCost - limits.reserve - users.lastCost);
+  let start = tailStart(turns, head, { soft, hard: Number.POSITIVE_INFINITY, last: protectLastN });
+  if (users.last === start - 1 && users.last >= head) start = users.last;
+  if (start <= head) return undefined;
+  const middle = countTokens(turns.slice(head, start));
+  const inMiddle = users.last >= head && users.last < start ? users.lastCost : 0;
+  const kept = headCost + countTokens(turns.slice(start)) + inMiddle;
+  return kept + Math.min(limits.reserve, middle) <= budget.protectedLimit ? { head, start } : undefined;
+}
+
+/** The cut when the protected messages do not fit: a smaller head, a shorter tail, shortened outputs. */
+function reducedCut(view: Outline, budget: PassBudget, limits: PlanLimits): Cut & { readonly tailTokens: number } {
+  const { turns } = view;
+  const head = headEnd(view, budget, limits.protectFirstN);
+  const users = userTurns(turns);
+  const free = budget.goal - countTokens(turns.slice(0, head)) - limits.reserve;
+  const hard = Math.max(free - users.lastCost, Math.floor(budget.goal * 0.2));
+  const soft = Math.min(budget.tail, hard);
+  let start = tailStart(turns, head, { soft, hard, last: limits.protectLastN });
+  if (users.last === start - 1) start = users.last;
+  return { head, start, tailTokens: hard + (users.last >= start ? users.lastCost : 0) };
+}
+
+/**
+ * The cut; undefined when there is no middle to summarise. The messages that the settings protect stay whole, unless
+ * they leave no room or nothing to summarise.
+ */
 export function planCut(view: Outline, budget: PassBudget, limits: PlanLimits): Plan | undefined {
   const { turns } = view;
   if (turns.length === 0) return undefined;
-  const head = headEnd(view, budget, limits.protectFirstN);
-  const isUser = ({ message }: Turn) => message.role === "user" && message.content !== "" && !isCarriedNote(message);
-  const lastUserAt = turns.findLastIndex(isUser);
-  const lastUserCost = lastUserAt < 0 ? 0 : countTokens(turns.slice(lastUserAt, lastUserAt + 1));
-  const free = budget.goal - countTokens(turns.slice(0, head)) - limits.reserve;
-  const hard = Math.max(free - lastUserCost, Math.floor(budget.goal * 0.2));
-  const soft = Math.min(budget.tail, hard);
-  let start = tailStart(turns, head, { soft, hard, last: limits.protectLastN });
-  if (lastUserAt === start - 1) start = lastUserAt;
+  const whole = protectedCut(view, budget, limits);
+  const { head, start, tailTokens } = whole
+    ? { ...whole, tailTokens: Number.POSITIVE_INFINITY }
+    : reducedCut(view, budget, limits);
   const middle = turns.slice(head, start);
   if (middle.length === 0) return undefined;
-  const firstUserAt = turns.findIndex(isUser);
+  const users = userTurns(turns);
   const between = (index: number) => index >= head && index < start;
   return {
     head: turns.slice(0, head).map((turn) => turn.message),
-    middle: middle.filter((turn) => turn !== turns[lastUserAt]),
-    tail: fitTail(turns.slice(start), hard + (lastUserAt >= start ? lastUserCost : 0)),
-    lastUser: between(lastUserAt) ? turns[lastUserAt]?.message : undefined,
-    firstUser: between(firstUserAt) && view.previous === undefined ? turns[firstUserAt]?.message : undefined,
+    middle: middle.filter((turn) => turn !== turns[users.last]),
+    tail: fitTail(turns.slice(start), tailTokens),
+    lastUser: between(users.last) ? turns[users.last]?.message : undefined,
+    firstUser: between(users.first) && view.previous === undefined ? turns[users.first]?.message : undefined,
+    protects: whole !== undefined,
   };
 }

@@ -73,8 +73,8 @@ function pruneOld(turn: Turn, calls: ReadonlyMap<string, ToolCall>): Turn {
   return plain === message ? turn : { number, message: plain };
 }
 
-/** Keeps only the newest of equal outputs. */
-function dropRepeats(turns: readonly Turn[]): Turn[] {
+/** Of equal outputs only the newest is kept; those outside of the range stay in any case. */
+function dropRepeats(turns: readonly Turn[], range: PruneRange): Turn[] {
   const newest = new Map<string, number>();
   for (const [index, { message }] of turns.entries()) {
     if (message.role === "tool" && contentText(message.content).length >= OLD_OUTPUT_CHARS) {
@@ -82,7 +82,7 @@ function dropRepeats(turns: readonly Turn[]): Turn[] {
     }
   }
   return turns.map((turn, index) => {
-    if (turn.message.role !== "tool") return turn;
+    if (turn.message.role !== "tool" || index < range.from || index >= range.to) return turn;
     const last = newest.get(contentText(turn.message.content));
     if (last === undefined || last === index) return turn;
     const message: ToolMessage = {
@@ -93,8 +93,16 @@ function dropRepeats(turns: readonly Turn[]): Turn[] {
   });
 }
 
-/** Shortens outputs before `boundary` to one line, and repeats everywhere. Unchanged turns stay the same objects. */
-export function pruneTurns(turns: readonly Turn[], boundary: number): Turn[] {
+/** The turns that may be pruned; those before and behind are protected. */
+export interface PruneRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Shortens outputs of the range to one line, and repeats. Unchanged turns stay the same objects. */
+export function pruneTurns(turns: readonly Turn[], range: PruneRange): Turn[] {
   const calls = callsById(turns);
-  return dropRepeats(turns).map((turn, index) => (index < boundary ? pruneOld(turn, calls) : turn));
+  return dropRepeats(turns, range).map((turn, index) =>
+    index >= range.from && index < range.to ? pruneOld(turn, calls) : turn,
+  );
 }

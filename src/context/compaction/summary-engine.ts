@@ -26,13 +26,15 @@ export class SummaryEngine extends CompactionEngine implements ContextEngine {
     if (plan === undefined) return this.outcome(log, this.prunedToNewest(messages, view), sizes);
     const summary = await this.#summarise(plan, view, { sizes, options });
     const result = this.assembled(summary.body, plan, view, { sizes, options });
-    return this.outcome(log, { ...summary, messages: result }, sizes);
+    return this.outcome(log, { ...summary, messages: result, protects: plan.protects }, sizes);
   }
 
   /** Pruning alone, when it saves enough: it costs no model call and keeps the text of user and assistant. */
   #prune(messages: readonly Message[], view: Outline, sizes: PassSizes): PassResult | undefined {
     if (sizes.before <= sizes.budget.room * 0.9) return undefined;
-    const result = this.pruned(messages, view, messages.length - this.settings.protectLastN);
+    const { protectFirstN, protectLastN } = this.settings;
+    const from = protectFirstN + (messages[0]?.role === "system" ? 1 : 0);
+    const result = this.pruned(messages, view, { from, to: messages.length - protectLastN });
     return estimateMessagesTokens(result.messages) > sizes.budget.goal * PRUNED_ENOUGH ? undefined : result;
   }
 
