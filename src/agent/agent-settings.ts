@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
-import type { JsonObject } from "../core/message.ts";
+import type { JsonObject, Message } from "../core/message.ts";
 import type { ReasoningEffort } from "../core/model/provider.ts";
 import { withTenant } from "../core/store/tenant.ts";
 import type { AgentSettings } from "./parts.ts";
@@ -42,7 +42,7 @@ function modelConfig(config: Config, options: ConversationOptions): JsonObject {
 export function agentSettings(
   config: Config,
   options: ConversationOptions,
-  where: { cwd(): string; workspace: string; spillDir: string },
+  where: { cwd(): string; workspace: string; spillDir: string; prefill?: readonly Message[] | undefined },
 ): AgentSettings {
   const guard = config.tool_loop_guardrails;
   return {
@@ -52,6 +52,7 @@ export function agentSettings(
     },
     workspace: realFolder(where.workspace),
     spillDir: where.spillDir,
+    prefill: where.prefill,
     maxTurns: options.maxTurns ?? config.agent.max_turns,
     compaction: config.compression.enabled,
     verifyFileChanges: config.display.file_mutation_verifier,

@@ -43,7 +43,7 @@ function requestMessages(turn: Turn, extra: readonly Message[]): Message[] {
     if (message?.role === "user")
       messages[index] = { role: "user", content: appendText(message.content, turn.transientContext) };
   }
-  return projectMessages(messages);
+  return projectMessages([...(turn.state.settings.prefill ?? []), ...messages]);
 }
 
 function outputLimit(turn: Turn): number | undefined {

@@ -46,6 +46,8 @@ export interface AgentSettings {
   readonly priority?: boolean | undefined;
   /** Text after the stored system prompt, never stored: `agent.system_prompt`. Read at every model call. */
   readonly persona?: string | undefined;
+  /** Sent before the messages of the conversation, never stored: `prefill_messages_file`. */
+  readonly prefill?: readonly Message[] | undefined;
   readonly guard?: Partial<GuardSettings> | undefined;
   /** Deadline of a tool that names none. Default ten minutes. */
   readonly toolTimeoutMs?: number | undefined;

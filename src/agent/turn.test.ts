@@ -283,3 +283,19 @@ describe("failed file changes", () => {
     expect((await run([one, again, says("Saved.")], { tools: [write] })).end.text).toBe("Saved.");
   });
 });
+
+describe("example messages", () => {
+  it("come first in every request and are not stored", async () => {
+    const prefill = [
+      { role: "user" as const, content: "2+2?" },
+      { role: "assistant" as const, content: "4" },
+    ];
+    const script = [uses([call("look")]), says("Done.")];
+    const { provider, texts } = await run(script, { tools: [tool("look")], settings: { prefill } });
+    expect(provider.asked).toHaveLength(2);
+    for (const { messages } of provider.asked) {
+      expect(messages.slice(0, 3).map((message) => contentText(message.content))).toEqual(["2+2?", "4", "go"]);
+    }
+    expect(texts).not.toContain("2+2?");
+  });
+});

@@ -6,6 +6,7 @@ import { createSessionId } from "../agent/message-log.ts";
 import { withClientTools } from "../agent/tools/client-tools.ts";
 import { SummaryEngine } from "../context/compaction/summary-engine.ts";
 import { withHints } from "../context/prompt/hinted-tools.ts";
+import type { Prefill } from "../context/prompt/prefill.ts";
 import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
@@ -174,6 +175,14 @@ export async function openConversationFor(
   }
 }
 
+/** Undefined when no file is set, so that nothing is loaded. */
+async function openPrefill({ config, home }: Services): Promise<Prefill | undefined> {
+  const file = config.prefill_messages_file || config.agent.prefill_messages_file;
+  if (!file) return undefined;
+  const { readPrefill } = await import("../context/prompt/prefill.ts");
+  return readPrefill(file, home.path);
+}
+
 async function openPrepared(
   deps: ConversationDeps,
   options: ConversationOptions & Required<Pick<ConversationOptions, "human">>,
@@ -184,6 +193,7 @@ async function openPrepared(
   const { toolbox, names } = await openToolBox(deps, options, prepared);
   const cwd = options.cwd ?? services.home.cwd;
   const promptParts: PromptPart[] = [];
+  const prefill = await openPrefill(services);
   const opened: { conversation?: AgentConversation } = {};
   const conversation = await openConversation(
     {
@@ -204,6 +214,7 @@ async function openPrepared(
         cwd: () => services.workspaces.cwd(opened.conversation?.conversationId ?? "", cwd),
         workspace: cwd,
         spillDir: spillDir(services.home, "spill"),
+        prefill: prefill?.messages,
       }),
       forgetReads: (id) => builtins.fileMemory.forgetPages(id),
       onUndo: (id, messages) => {
@@ -236,6 +247,7 @@ async function openPrepared(
     notices: [
       ...connected.notes,
       ...(prepared.notice ? [prepared.notice] : []),
+      ...(prefill?.problem ? [prefill.problem] : []),
       ...recoveryNotice(conversation.recoveredChars),
       ...preloadNotes,
       ...windowNotice(limits, names, toolbox),

@@ -56,11 +56,12 @@ export const agentKeys = {
     reasoning_effort: choice(EFFORTS, "", "How long the model thinks"),
     verbose: accepted(flag(false, "Log more")),
     personalities: named("Your own personas for /personality", persona),
-    prefill_messages_file: accepted(unset(text("", "Same as the top-level prefill_messages_file"))),
+    prefill_messages_file: unset(text("", "Same as the top-level prefill_messages_file, which wins")),
   }),
   personalities: named("Your own personas, older key", persona),
-  prefill_messages_file: accepted(
-    text("", "JSON file with example messages put before each conversation; never stored"),
+  prefill_messages_file: text(
+    "",
+    "JSON file with example messages put before each conversation; never stored. Relative paths start at the home",
   ),
   clarify: section("Questions of the agent in the terminal", {
     timeout: whole(120, "Seconds to wait for an answer"),
