@@ -93,6 +93,7 @@ interface Prepared extends OpenedEngine {
   readonly connected: Connected;
   readonly limits: ModelLimits;
   readonly memory: OpenedMemory;
+  readonly prefill: Prefill | undefined;
 }
 
 /** The MCP servers, begun to connect; undefined when none is configured. */
@@ -163,12 +164,13 @@ export async function openConversationFor(
     baseUrl: options.baseUrl || undefined,
   });
   const limits = await connected.provider.limits();
-  const [engine, memory] = await Promise.all([
+  const [engine, memory, prefill] = await Promise.all([
     openEngine(services, connected, limits),
     openMemory(services, options, sessionId),
+    openPrefill(services),
   ]);
   try {
-    return await openPrepared(deps, options, { connected, limits, memory, ...engine });
+    return await openPrepared(deps, options, { connected, limits, memory, prefill, ...engine });
   } catch (error) {
     await memory.service.close();
     throw error;
@@ -193,7 +195,6 @@ async function openPrepared(
   const { toolbox, names } = await openToolBox(deps, options, prepared);
   const cwd = options.cwd ?? services.home.cwd;
   const promptParts: PromptPart[] = [];
-  const prefill = await openPrefill(services);
   const opened: { conversation?: AgentConversation } = {};
   const conversation = await openConversation(
     {
@@ -214,7 +215,7 @@ async function openPrepared(
         cwd: () => services.workspaces.cwd(opened.conversation?.conversationId ?? "", cwd),
         workspace: cwd,
         spillDir: spillDir(services.home, "spill"),
-        prefill: prefill?.messages,
+        prefill: prepared.prefill?.messages,
       }),
       forgetReads: (id) => builtins.fileMemory.forgetPages(id),
       onUndo: (id, messages) => {
@@ -226,6 +227,7 @@ async function openPrepared(
         systemPromptFor(services, options, {
           toolbox,
           memory: memory.service,
+          model: connected.provider.identity.model,
           cwd,
           sessionId: () => opened.conversation?.sessionId ?? "",
           parts: promptParts,
@@ -245,9 +247,7 @@ async function openPrepared(
     caching: caching.enabled ? `💾 ${caching.status}` : null,
     modelNotices: connected.notes,
     notices: [
-      ...connected.notes,
-      ...(prepared.notice ? [prepared.notice] : []),
-      ...(prefill?.problem ? [prefill.problem] : []),
+      ...[...connected.notes, prepared.notice, prepared.prefill?.problem].filter((note) => note !== undefined),
       ...recoveryNotice(conversation.recoveredChars),
       ...preloadNotes,
       ...windowNotice(limits, names, toolbox),

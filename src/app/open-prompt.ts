@@ -2,6 +2,7 @@
 import { release, type } from "node:os";
 import { hasProjectFiles } from "../context/prompt/project-files.ts";
 import { buildSystemPrompt } from "../context/prompt/prompt.ts";
+import { toolUseReminder } from "../context/prompt/tool-use.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ToolBox } from "../core/tool/tool.ts";
@@ -17,6 +18,7 @@ export interface PromptPart {
 export interface PromptSources {
   readonly toolbox: ToolBox;
   readonly memory: Memory;
+  readonly model: string;
   readonly cwd: string;
   sessionId(): string;
   /** Filled with the tokens of each part, for display. */
@@ -47,6 +49,7 @@ export async function systemPromptFor(
   const { text, parts } = await buildSystemPrompt({
     home: home.path,
     toolNames: [...sources.toolbox.schemas.map((schema) => schema.name), ...(sources.toolbox.searched ?? [])],
+    toolUse: toolUseReminder(config.agent.tool_use_enforcement, sources.model),
     memory,
     skillsIndex,
     environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, shell },

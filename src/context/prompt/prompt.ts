@@ -45,6 +45,8 @@ export interface PromptInput {
   /** HERMES_HOME, for SOUL.md. */
   readonly home: string;
   readonly toolNames: readonly string[];
+  /** The reminder to use tools, for models that need it. */
+  readonly toolUse?: string | undefined;
   readonly memory?: string | undefined;
   readonly skillsIndex?: string | undefined;
   readonly environment: PromptEnvironment;
@@ -127,6 +129,7 @@ export async function buildSystemPrompt(input: PromptInput): Promise<SystemPromp
   const tiers: readonly (readonly [string, string])[] = [
     ["identity", who],
     ["guidance", guidance(input.toolNames)],
+    ["tool use", input.toolNames.length === 0 ? "" : (input.toolUse ?? "")],
     ["skills", input.skillsIndex ?? ""],
     ["environment", environmentText(input.environment)],
     ["extra", input.extra ?? ""],

@@ -43,12 +43,10 @@ export const agentKeys = {
     clarify_timeout: whole(600, "Seconds the gateway waits for an answer to a question"),
     api_max_retries: whole(3, "Retries of one model call"),
     service_tier: choice(["", "fast", "priority", "on", "normal", "off"], "", "Priority processing where offered"),
-    tool_use_enforcement: accepted(
-      anyOf<string | boolean | readonly string[]>(
-        ["text", "true/false", "list"],
-        "auto",
-        "Remind the model to use tools: auto, true, false, or parts of model names",
-      ),
+    tool_use_enforcement: anyOf<string | boolean | readonly string[]>(
+      ["text", "true/false", "list"],
+      "auto",
+      "Remind the model to use tools: auto, true, false, or parts of model names",
     ),
     image_input_mode: choice(["auto", "native", "text"], "auto", "Send images as they are or described as text"),
     disabled_toolsets: list([], "Toolsets removed on every platform"),
