@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { buildSystemPrompt } from "./prompt.ts";
-import { type ToolUseSetting, toolUseReminder } from "./tool-use.ts";
+import { toolUseReminder } from "./tool-use.ts";
 
-test.each<[ToolUseSetting, string, boolean]>([
+test.each<[Parameters<typeof toolUseReminder>[0], string, boolean]>([
   ["auto", "openai/gpt-5", true],
   ["auto", "google/Gemini-3-pro", true],
   ["auto", "z-ai/GLM-4.6", true],

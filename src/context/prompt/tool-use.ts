@@ -1,6 +1,6 @@
 // The reminder to use tools instead of announcing it, for models that need it: `agent.tool_use_enforcement`.
 
-export type ToolUseSetting = string | boolean | readonly string[];
+type ToolUseSetting = string | boolean | readonly string[];
 
 /** Parts of the names of models that tend to describe a step instead of taking it. */
 const NEED_REMINDER: readonly string[] = ["gpt", "codex", "gemini", "gemma", "grok", "glm"];

@@ -62,12 +62,12 @@ export class Agents {
     this.#trim();
   }
 
-  /** Closes it; a running turn is interrupted. */
-  async drop(key: string): Promise<void> {
+  /** Closes it; a running turn is interrupted. With a reason its session ends. */
+  async drop(key: string, reason?: "session_reset"): Promise<void> {
     const pooled = this.#pool.get(key);
     if (!pooled) return;
     this.#pool.delete(key);
-    await this.#close(pooled);
+    await this.#close(pooled, reason);
   }
 
   /** Closes conversations that have been idle too long. */
@@ -86,8 +86,8 @@ export class Agents {
     }
   }
 
-  async #close(pooled: PooledAgent): Promise<void> {
-    const closing = pooled.opened.conversation.close().catch(() => undefined);
+  async #close(pooled: PooledAgent, reason?: string): Promise<void> {
+    const closing = pooled.opened.conversation.close({ reason }).catch(() => undefined);
     this.#closing.add(closing);
     await closing;
     this.#closing.delete(closing);

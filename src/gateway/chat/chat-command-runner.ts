@@ -242,7 +242,7 @@ export class ChatCommandRunner {
     const { index, agents, opened } = gateway;
     const { store } = opened.app;
     const old = index.get(key)?.session_id;
-    await agents.drop(key);
+    await agents.drop(key, sessionId === null ? "session_reset" : undefined);
     if (old && old !== sessionId && (await store.getSession(old)))
       await store.endSession(old, sessionId === null ? "session_reset" : "session_switch");
     this.#overrides = {};

@@ -39,7 +39,7 @@ export async function entryFor(
   const reason = due !== null && due !== "suspended" && gateway.processes.alive(key) ? null : due;
   if (!reason) return { entry: known, notice: null, fresh: false };
   const { store, config } = gateway.opened.app;
-  await gateway.agents.drop(key);
+  await gateway.agents.drop(key, "session_reset");
   const old = await store.getSession(known.session_id);
   if (old) await store.endSession(known.session_id, "session_reset");
   const active = (old?.message_count ?? 0) > 0;

@@ -64,6 +64,32 @@ describe("hooks", () => {
   });
 });
 
+describe("a context engine", () => {
+  it("learns of /new, but not of /resume", async () => {
+    const code = `import { appendFileSync } from "node:fs";
+      const note = (word) => appendFileSync(new URL("calls", import.meta.url), word.concat(" "));
+      export function register(ctx) {
+        ctx.registerContextEngine({
+          name: "noting",
+          compress: async (messages) => messages,
+          onSessionEnd: async () => note("end"),
+          onSessionReset: () => note("reset"),
+        });
+      }`;
+    const files = { "plugins/noting/plugin.yaml": "name: noting\napi: 1\n", "plugins/noting/index.js": code };
+    const config = "plugins: { enabled: [noting] }\ncontext: { engine: noting }\n";
+    const w = await openGatewayFixture({ files, config });
+    const calls = () => readFileSync(join(w.home.path, "plugins", "noting", "calls"), "utf8").trim();
+    await sendCommand(w, "/new Old one");
+    await sendCommand(w, "hello");
+    await sendCommand(w, "/new");
+    expect(calls()).toBe("end reset");
+    await sendCommand(w, "hello again");
+    expect(await sendCommand(w, "/resume Old one")).toContain("Resumed session");
+    expect(calls()).toBe("end reset end");
+  });
+});
+
 describe("/help", () => {
   it("is a list without aligned columns", async () => {
     const w = await openGatewayFixture({
