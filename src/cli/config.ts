@@ -7,6 +7,7 @@ import type { Home } from "../core/home.ts";
 import type { SettingRow, Settings } from "../core/settings.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { truncate } from "../lib/text/truncate.ts";
+import type { DeclaredSettings } from "../skills/api.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 
@@ -37,6 +38,23 @@ function printRows(terminal: Terminal, rows: readonly SettingRow[]): void {
   }
 }
 
+/** What the skills of the home declare, also when config.yaml has mistakes. */
+async function skillSettings(home: Home, settings: Settings): Promise<DeclaredSettings> {
+  const { homeSkillSettings } = await import("../skills/api.ts");
+  return homeSkillSettings(home.path, (await settings.inspect()).config.skills);
+}
+
+function printSkillSettings(terminal: Terminal, declared: DeclaredSettings): void {
+  if (declared.length === 0) return;
+  terminal.out(`\n${terminal.style("bold", "Skill Settings")}`);
+  const width = Math.max(...declared.map(({ path }) => path.length));
+  for (const { path, skill, value, set } of declared) {
+    const shown = value === undefined ? "(not set)" : truncate(JSON.stringify(value), terminal.columns - width - 30);
+    const origin = terminal.style("dim", `  (${skill}${set || value === undefined ? "" : ", default"})`);
+    terminal.out(`  ${terminal.style("cyan", path.padEnd(width))}  ${shown}${origin}`);
+  }
+}
+
 async function printSettings(context: CliContext, settings: Settings): Promise<void> {
   const { home, terminal, values } = context;
   const all = Boolean(values.all);
@@ -48,6 +66,7 @@ async function printSettings(context: CliContext, settings: Settings): Promise<v
   terminal.out(`\n${terminal.style("bold", all ? "Every setting" : "Settings that differ from the defaults")}`);
   if (rows.length > 0) printRows(terminal, rows);
   else terminal.out("  none; every setting has its default (hermes config show --all lists them)");
+  printSkillSettings(terminal, await skillSettings(home, settings));
   if (secrets.length === 0) return;
   terminal.out(`\n${terminal.style("bold", "Secrets in .env")}`);
   const width = Math.max(...secrets.map(({ name }) => name.length));
@@ -66,7 +85,10 @@ const show: CliCommand = {
       const rows = (await settings.rows()).filter((row) => context.values.all || row.from !== "default");
       const { path, envPath } = settings;
       const secrets = await settings.secrets();
-      printJson(context.terminal, { profile: context.home.profile, path, envPath, settings: rows, secrets, problems });
+      const declared = await skillSettings(context.home, settings);
+      const { profile } = context.home;
+      const shown = { profile, path, envPath, settings: rows, skill_settings: declared, secrets, problems };
+      printJson(context.terminal, shown);
       return 0;
     }
     await printSettings(context, settings);

@@ -1,12 +1,14 @@
 // Actions of `hermes skills` on the skills of this home: list, enable, configure, reset, review quarantined changes.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
 import type { Settings } from "../core/settings.ts";
 import type { QuarantinedSkill, SkillProblem, SkillSetting, Skills } from "../core/skill.ts";
 import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ResetOutcome, readManifest, resetBundled } from "./bundled-sync.ts";
+import { declaredSettings } from "./declared-settings.ts";
 import { HubLock } from "./hub/lock.ts";
 import { parseSkill } from "./parse.ts";
 
@@ -132,6 +134,13 @@ async function switchSkill(deps: OwnSkillsDeps, name: string, on: boolean, platf
   const after = on ? before.filter((other) => other !== name) : [...new Set([...before, name])];
   const key = platform === undefined ? "skills.disabled" : `skills.platform_disabled.${platform}`;
   await deps.settings.set(key, JSON.stringify(after));
+}
+
+export type DeclaredSettings = Awaited<ReturnType<typeof declaredSettings>>;
+
+/** Settings that the enabled skills of a home declare. Reads the files only, so it needs no open program. */
+export function homeSkillSettings(home: string, skills: Config["skills"]): Promise<DeclaredSettings> {
+  return declaredSettings([join(home, "skills")], skills.config, skills.disabled);
 }
 
 export function ownSkillActions(deps: OwnSkillsDeps): OwnSkillActions {
