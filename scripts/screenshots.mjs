@@ -88,12 +88,13 @@ function drawRow(line, row) {
   return parts.join("");
 }
 
-function drawScreen(terminal) {
+function drawScreen(terminal, title) {
   const { active } = terminal.buffer;
   const rows = Array.from({ length: ROWS }, (_, row) => drawRow(active.getLine(active.baseY + row), row)).join("\n");
   const width = Math.round(COLUMNS * CELL.width + 24);
   const height = ROWS * CELL.height + 28;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>${title}</title>
 <rect width="100%" height="100%" rx="8" fill="${BACK}"/>
 <g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve">
 ${rows}

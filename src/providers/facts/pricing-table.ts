@@ -37,10 +37,6 @@ export function listedPrice(provider: string, model: string): ListedPrice | unde
   return best?.listed;
 }
 
-export function listPrices(provider: string, model: string): Prices | undefined {
-  return listedPrice(provider, model)?.prices;
-}
-
 /** Assumed prices by a word in the name; the first match wins. They are high, so that spending caps hold. */
 const ASSUMED: readonly (readonly [RegExp, number, number])[] = [
   [/(^|-)pro($|-)/, 30, 180],

@@ -6,7 +6,7 @@ import { MODEL_DATA } from "../catalog/model-data.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readProviderSettings } from "../settings.ts";
 import { calculateCost, dollars, pricesFor } from "./pricing.ts";
-import { listPrices } from "./pricing-table.ts";
+import { listedPrice } from "./pricing-table.ts";
 
 const USED: Usage = { input: 1_000_000, output: 100_000, cacheRead: 2_000_000, cacheWrite: 400_000, reasoning: 5 };
 
@@ -67,7 +67,7 @@ test.each([
   ["deepseek", "deepseek-v4-pro", 1.74, 3.48],
   ["bedrock", "anthropic.claude-haiku-4-5", 0.8, 4],
 ])("the list price of %s/%s", (provider, model, input, output) => {
-  expect(listPrices(provider, model)).toMatchObject({ input, output });
+  expect(listedPrice(provider, model)?.prices).toMatchObject({ input, output });
 });
 
 test("every row of the model data names its page and the month in which it was read", () => {
@@ -87,16 +87,16 @@ test.each([
   ["deepseek", "deepseek-flash"],
   ["custom", "never-heard-of-it"],
 ])("a newer or unknown model of %s (%s) gets an assumed price, not the price of an older one", (provider, model) => {
-  expect(listPrices(provider, model)).toBeUndefined();
+  expect(listedPrice(provider, model)).toBeUndefined();
   const used = { ...USED, input: 1_000, output: 1_000, cacheRead: 1_000, cacheWrite: 1_000 };
   const target = { ...endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" }), model };
   expect(cost(target, used).usd).toBeGreaterThan(0.004);
 });
 
 test("the longest family name wins; dots and dashes are equal", () => {
-  expect(listPrices("openai", "gpt-5.4-mini-2026")?.input).toBe(0.75);
-  expect(listPrices("anthropic", "claude-opus-4.6")?.input).toBe(5);
-  expect(listPrices("anthropic", "claude-opus-4-20250514")?.input).toBe(15);
-  expect(listPrices("anthropic", "mystery")).toBeUndefined();
+  expect(listedPrice("openai", "gpt-5.4-mini-2026")?.prices.input).toBe(0.75);
+  expect(listedPrice("anthropic", "claude-opus-4.6")?.prices.input).toBe(5);
+  expect(listedPrice("anthropic", "claude-opus-4-20250514")?.prices.input).toBe(15);
+  expect(listedPrice("anthropic", "mystery")).toBeUndefined();
   expect(dollars({ ...USED, cacheRead: 0, cacheWrite: 0 }, { input: 1, output: 10 })).toBe(2);
 });
