@@ -203,7 +203,7 @@ async function main() {
     }
     throw new Error(`the screen never showed ${text}:\n${shown()}`);
   };
-  const save = (name) => writeFileSync(join(images, `${name}.svg`), drawScreen(terminal));
+  const save = (name, title) => writeFileSync(join(images, `${name}.svg`), drawScreen(terminal, title));
   const type = async (text) => {
     child.write(text);
     await pause(300);
@@ -213,21 +213,21 @@ async function main() {
     await shows("❯");
     await type("add an area function");
     await shows("area(0, 9)");
-    save("tool-turn");
+    save("tool-turn", "A turn with tools");
     await type("clean the build");
     await shows("Deny");
-    save("approval");
+    save("approval", "A command that waits for approval");
     await pause(800);
     child.write("4");
     await shows("Clean and built again.");
     await type("/model");
     await shows("Esc closes");
-    save("model-picker");
+    save("model-picker", "Choosing a model");
     child.write("\u001b");
     await pause(800);
     await type("/context");
     await shows("tool schemas");
-    save("context");
+    save("context", "What fills the context window");
   } finally {
     child.kill("SIGKILL");
     server.close();

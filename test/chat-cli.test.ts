@@ -183,7 +183,7 @@ it("answers from the offline model when nothing is configured, and explains how 
   const run = await runHermes(["chat", "-Q", "-q", "hello"], { home: fresh.path });
   expect(run.code).toBe(0);
   expect(run.stdout).toContain("[offline model]");
-  expect(run.stdout).toMatch(/hermes model|hermes auth/);
+  expect(run.stdout).toMatch(/hermes setup/);
   fresh.remove();
 });
 

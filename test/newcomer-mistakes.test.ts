@@ -133,7 +133,7 @@ const SHARED: readonly Mistake[] = [
     name: "a limit of one call",
     args: ["chat", "-q", "loop", "--max-turns", "1"],
     code: 0,
-    says: /limit of agent\.max_turns/,
+    says: /Stopped after 1 model call \(agent\.max_turns\)/,
   },
   {
     name: "an image that is not there",

@@ -4,8 +4,8 @@ import { isTerminal } from "./builtin-command.ts";
 import type { LiveSettings } from "./command-deps.ts";
 
 /**
- * True when the user agrees, or nobody is asked: in chats, in an empty conversation, when the setting is off, and where no
- * user can answer. "Always" switches the setting off.
+ * True when the user agrees. Also true without a question: in chats, in an empty conversation, when the setting is off, and
+ * where no user is at a terminal. "Always" switches the setting off.
  */
 export async function confirmed(
   settings: LiveSettings,
@@ -14,7 +14,7 @@ export async function confirmed(
 ): Promise<boolean> {
   const { human, conversation } = context;
   if (!settings.config.approvals.destructive_slash_confirm || !isTerminal(context)) return true;
-  if (!human?.present || conversation.messages.length === 0) return true;
+  if (!human?.present || human.piped || conversation.messages.length === 0) return true;
   const answer = await human.approve(
     {
       action: `/${question.command}: ${question.effect}`,

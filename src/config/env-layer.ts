@@ -67,6 +67,7 @@ const mirrored: readonly (readonly [string, string])[] = [
     "lifetime_seconds",
     "sandbox_dir",
     "persistent_shell",
+    "container",
     "container_cpu",
     "container_memory",
     "container_disk",

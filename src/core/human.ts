@@ -36,6 +36,8 @@ export interface ClarifyRequest {
 export interface Human {
   /** False where no user can answer: dangerous actions are then denied. */
   readonly present: boolean;
+  /** Answers come from a pipe: only what must be asked is asked. */
+  readonly piped?: boolean | undefined;
   /** Where the questions appear, for hooks: `gateway`; the terminal when absent. */
   readonly surface?: string | undefined;
   /** The platform of the conversation, for policies: `telegram`, `cron` …; that of the surface when absent. */

@@ -7,6 +7,7 @@ import { openHome } from "../../src/home/api.ts";
 import { type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
 import type { Reply } from "../servers/fake-llm-replies.ts";
 import type { RecordedRequest } from "../servers/fake-llm-request.ts";
+import { workspaceEnv } from "./home-workspace.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
 export const API_KEY = "test-key-0123456789";
@@ -39,7 +40,13 @@ async function serve(
   log: string[],
 ): Promise<{ app: App; server: RunningServer }> {
   const opened = openHome([], {
-    env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, ...env },
+    env: {
+      ...workspaceEnv(home.path, home.path),
+      PATH: process.env.PATH ?? "",
+      HOME: home.path,
+      HERMES_HOME: home.path,
+      ...env,
+    },
     cwd: home.path,
     platform: process.platform,
     homedir: home.path,

@@ -6,6 +6,7 @@ import { openApp } from "../../src/app/compose.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../../src/core/job.ts";
 import { openHome } from "../../src/home/api.ts";
 import { type FakeLlm, startFakeLlm } from "../servers/fake-llm.ts";
+import { workspaceEnv } from "./home-workspace.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
 export class CronFixture {
@@ -47,7 +48,13 @@ export class CronFixture {
   async open(more = "", env: { [name: string]: string } = {}): Promise<void> {
     this.home.useModel(this.llm, more);
     const { home } = openHome([], {
-      env: { PATH: process.env.PATH, HOME: this.home.path, HERMES_HOME: this.home.path, ...env },
+      env: {
+        ...workspaceEnv(this.home.path, this.home.path),
+        PATH: process.env.PATH,
+        HOME: this.home.path,
+        HERMES_HOME: this.home.path,
+        ...env,
+      },
       cwd: this.home.path,
       platform: process.platform,
       homedir: this.home.path,

@@ -6,6 +6,7 @@ import { Gateway } from "../../src/gateway/control/gateway.ts";
 import { openHome } from "../../src/home/api.ts";
 import { type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
 import { FakeTelegram, type FakeTelegramOptions } from "../servers/fake-telegram.ts";
+import { workspaceEnv } from "./home-workspace.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
 export interface GatewayFixture {
@@ -32,6 +33,7 @@ async function startGateway(
 ): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
   const host = {
     env: {
+      ...workspaceEnv(home.path, watch.cwd ?? home.path),
       HERMES_HOME: home.path,
       TELEGRAM_BOT_TOKEN: telegram.token,
       TELEGRAM_API_ROOT: telegram.url,

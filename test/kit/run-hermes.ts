@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { workspaceEnv } from "./home-workspace.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const builds = join(root, "node_modules", ".hermes", "test-builds");
@@ -73,10 +74,12 @@ export function runHermes(
   options: { home: string; env?: { [name: string]: string }; stdin?: string; cwd?: string; uid?: number },
 ): Promise<HermesRun> {
   const program = hermesProgram();
+  const cwd = options.cwd ?? options.home;
+  const fixed = { PATH: process.env.PATH ?? "", HOME: options.home, HERMES_HOME: options.home };
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], {
-      cwd: options.cwd ?? options.home,
-      env: { PATH: process.env.PATH ?? "", HOME: options.home, HERMES_HOME: options.home, ...options.env },
+      cwd,
+      env: { ...fixed, ...workspaceEnv(options.home, cwd), ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });

@@ -1,6 +1,7 @@
 // A real terminal for tests: the program runs in a pseudo-terminal, its output is drawn by a VT emulator.
 import { spawn } from "@lydell/node-pty";
 import headless from "@xterm/headless";
+import { workspaceEnv } from "./home-workspace.ts";
 import { hermesProgram } from "./run-hermes.ts";
 
 export interface TestTerminal {
@@ -40,11 +41,13 @@ export function openTerminal(
   const emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 50_000 });
   const command = [process.execPath, hermesProgram(), ...args];
   const [program = "", ...rest] = options.pipedOutput ? ["/bin/sh", "-c", '"$0" "$@" | cat', ...command] : command;
+  const cwd = options.cwd ?? options.home;
   const child = spawn(program, rest, {
     cols,
     rows,
-    cwd: options.cwd ?? options.home,
+    cwd,
     env: {
+      ...workspaceEnv(options.home, cwd),
       PATH: process.env.PATH ?? "",
       HOME: options.home,
       HERMES_HOME: options.home,

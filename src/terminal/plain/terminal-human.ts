@@ -149,6 +149,7 @@ export function terminalHuman(terminal: Terminal, options: TerminalHumanOptions)
   const { reader, approvalMs } = options;
   return {
     present: true,
+    piped: !terminal.interactive,
     approve: async (request, signal) =>
       (await reader.question(signal, (answers) =>
         underSignals([signal], approvalMs, (limit) => new ApprovalQuestion(terminal, answers, request, limit).ask()),

@@ -56,7 +56,8 @@ export function endNotices(event: Extract<AgentEvent, { type: "ended" }>, texts:
   const notices: Notice[] = [];
   if (event.end === "interrupted") notices.push({ level: "warning", text: texts.text("notice.interrupted") });
   if (event.end === "budget")
-    notices.push({ level: "warning", text: texts.text("notice.budget", { count: event.modelCalls }) });
+    // The last call only wrote the summary.
+    notices.push({ level: "warning", text: texts.text("notice.budget", { count: Math.max(1, event.modelCalls - 1) }) });
   if (event.failure && event.end === "failed") {
     const { message, hint } = event.failure;
     notices.push({ level: "error", text: hint === undefined ? message : `${message}\n${hint}` });

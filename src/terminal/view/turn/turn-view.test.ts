@@ -258,7 +258,7 @@ describe("a turn", () => {
       "   Add some.",
     ]);
     expect(play([ended({ end: "interrupted" })])).toEqual([" ! Interrupted"]);
-    expect(play([ended({ end: "budget", modelCalls: 90 })])[0]).toContain("90 model calls");
+    expect(play([ended({ end: "budget", modelCalls: 90 })])[0]).toContain("89 model calls");
   });
 
   it("keeps a tool that never ended visible as interrupted", () => {
