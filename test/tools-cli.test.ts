@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { containerProblem } from "./kit/container-fixture.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 import { tempDir } from "./kit/temp-dir.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
@@ -14,6 +15,7 @@ const hermes = (args: string[], env: { [name: string]: string } = {}) =>
   runHermes(args, { home: home.path, cwd: project, env });
 const file = (name: string) => join(project, name);
 const title = text("A title");
+const noContainer = await containerProblem();
 
 beforeEach(async () => {
   home = tempHome();
@@ -101,7 +103,8 @@ describe("execute_code in a conversation", () => {
     const canary = "canary-value-8c1f27d4";
     writeFileSync(file("a.txt"), "first line\nsecond line\n");
     mkdirSync(file("data"));
-    writeFileSync(file("command.txt"), "rm -rf ./data");
+    // In the container the command itself would be allowed; leaving it is decided by the gate.
+    writeFileSync(file("command.txt"), "sudo rm -rf ./data");
     const code = `import os, json
 from hermes_tools import read_file, terminal, write_file
 print(read_file("a.txt")["content"])
@@ -180,8 +183,22 @@ describe("hermes checkpoints", () => {
     expect((await hermes(["checkpoints", "list"])).stdout).toContain("No checkpoints of");
   });
 
-  it("are not taken unless enabled, and wrong ids are explained", async () => {
-    await damage();
+  it.skipIf(noContainer)(
+    "are taken before a contained command while the user is away, also when not enabled",
+    async () => {
+      await damage();
+      const [taken, ...more] = JSON.parse((await hermes(["checkpoints", "list", "--json"])).stdout).checkpoints;
+      expect([taken.reason, more]).toEqual(["before: mv b.txt c.txt", []]);
+      expect((await hermes(["checkpoints", "restore", "--last", "-y"])).code).toBe(0);
+      expect([existsSync(file("b.txt")), existsSync(file("c.txt"))]).toEqual([true, false]);
+    },
+  );
+
+  it("are not taken for changes of files unless enabled, and wrong ids are explained", async () => {
+    const write = calls([{ name: "write_file", args: { path: "a.txt", content: "ruined\n" } }]);
+    llm.enqueue(write, text("Done."), title);
+    await hermes(["chat", "-Q", "-q", "change things"]);
+    expect(readFileSync(file("a.txt"), "utf8")).toBe("ruined\n");
     expect(existsSync(join(home.path, "checkpoints"))).toBe(false);
     const none = await hermes(["checkpoints", "restore", "1", "-y"]);
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("checkpoints.enabled true")]);

@@ -311,8 +311,9 @@ describe("the owner's data", () => {
     expect(w.telegram.fromBot(OWNER).some(({ markup }) => markup.includes("ea:"))).toBe(false);
   });
 
+  // The container hides the home from file tools; without it only the role decides.
   it("can be read by the owner", async () => {
-    const w = await openUsersFixture({ files });
+    const w = await openUsersFixture({ files, config: "terminal:\n  container: host\n" });
     w.telegram.say(OWNER, call("read_file", { path: home(w, "memories/USER.md") }));
     expect(await resultIn(w, OWNER)).toContain("PEACH is");
   });

@@ -89,9 +89,9 @@ describe("read_file", () => {
   it("marks files outside the workspace as untrusted", async () => {
     const other = tempFolder();
     writeFileSync(join(other.path, "foreign.txt"), "hi\n");
-    writeFileSync(at("own.txt"), "hi\n");
+    writeFileSync(at("near.txt"), "hi\n");
     expect((await read({ path: join(other.path, "foreign.txt") })).result.trust).toBe("untrusted");
-    expect((await read({ path: "own.txt" })).result.trust).toBe("own");
+    expect((await read({ path: "near.txt" })).result.trust).toBe("workspace");
     other.remove();
   });
 });
