@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { absentHuman } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
+import { workspaceEnv } from "./kit/home-workspace.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -25,7 +26,7 @@ it("returns the text of a file again after it left the window", async () => {
     },
   });
   home.useModel(llm);
-  const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
+  const env = { ...workspaceEnv(home.path, home.path), PATH: process.env.PATH ?? "", HERMES_HOME: home.path };
   const opened = openHome([], { env, cwd: home.path, platform: process.platform, homedir: home.path });
   const app = await openApp(opened.home);
   try {

@@ -49,6 +49,7 @@ function wideJobTable(terminal: Terminal, jobs: readonly Job[]): string {
       { title: "Deliver", value: (job) => job.deliver },
     ],
     jobs,
+    false,
   );
 }
 
@@ -104,7 +105,7 @@ export function historyTable(terminal: Terminal, runs: readonly JobRun[], zone: 
     { title: "End", value: (run) => `${run.state}${run.count > 1 ? ` ×${run.count}` : ""}` },
     { title: "Took", align: "right", value: took },
   ];
-  const table = renderTable(terminal, [...columns, { title: "Why", value: runReason }], runs);
+  const table = renderTable(terminal, [...columns, { title: "Why", value: runReason }], runs, false);
   if (widestLine(table) <= terminal.columns) return table;
   const [header, ...lines] = renderTable(terminal, columns, runs).trimEnd().split("\n");
   const withReasons = lines.map((line, index) => {

@@ -130,7 +130,7 @@ test("caps apply to side calls too", async () => {
 test("with nothing configured the offline model answers and says how to connect a model", async () => {
   const { notes, provider, sideModel } = await side({});
   expect(provider.identity).toMatchObject({ provider: "offline" });
-  expect(notes[0]).toContain("hermes auth add");
+  expect(notes[0]).toContain("hermes setup");
   const answer = await sideModel.ask({ task: "title_generation", prompt: "Name this talk about whales" });
   expect(answer.ok).toBe(true);
 });

@@ -26,14 +26,14 @@ function totalWidth(widths: readonly number[]): number {
 /** No column becomes narrower than this. */
 const SMALLEST = 6;
 
-/** Shrinks the widest flexible column until the line fits; then, in a narrow terminal, the widest of all. */
-function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
+/** Shrinks the widest flexible column until the line fits; then, with `squeeze`, the widest of all. */
+function shrink(widths: number[], columns: readonly Column<never>[], room: number, squeeze: boolean): void {
   const least = (index: number, all: boolean) => {
     if (all) return SMALLEST;
     const column = columns[index];
     return column?.flexible ? (column.minWidth ?? 8) : Number.POSITIVE_INFINITY;
   };
-  for (const all of [false, true]) {
+  for (const all of squeeze ? [false, true] : [false]) {
     for (let excess = totalWidth(widths) - room; excess > 0; excess--) {
       let widest = -1;
       for (const [index, width] of widths.entries())
@@ -49,12 +49,14 @@ export function renderTable<Row>(
   terminal: TableTerminal,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
+  /** False: columns that are not flexible keep their width, and the caller checks whether the table fits. */
+  squeeze = true,
 ): string {
   const cells = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(displayWidth(column.title), ...cells.map((line) => displayWidth(line[index] ?? ""))),
   );
-  shrink(widths, columns, terminal.columns);
+  shrink(widths, columns, terminal.columns, squeeze);
   const line = (values: readonly string[]) =>
     columns
       .map((column, index) =>

@@ -42,7 +42,7 @@ describe("the offline model", () => {
     const { text, done } = await ask({ messages: [{ role: "user", content: "hello" }] });
     expect(text).toContain("[offline model]");
     expect(text.match(/\[offline model\]/g)).toHaveLength(1);
-    expect(text).toContain("hermes model");
+    expect(text).toContain("hermes setup");
     expect(text).toContain(".env");
     expect(text).toMatch(/Ollama/);
     expect(done.usage.input).toBeGreaterThan(0);
