@@ -14,7 +14,7 @@ export function firstNotice(home: string): string | undefined {
   const isOld = existsSync(join(home, "state.db"));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, "noticed"), "");
+    writeFileSync(join(folder, "noticed"), "", { mode: 0o600 });
   } catch {
     // A home that cannot be written has other problems, which are reported elsewhere.
     return undefined;
