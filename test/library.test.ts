@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type AgentEvent, createHermes, type Hermes, type Human } from "../src/index.ts";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
+import { workspaceEnv } from "./kit/home-workspace.ts";
 import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
   llm = await startFakeLlm();
   hermes = await createHermes({
     home,
-    env: { PATH: process.env.PATH, HOME: home },
+    env: { ...workspaceEnv(home, home), PATH: process.env.PATH, HOME: home },
     cwd: home,
     config: {
       model: { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 },

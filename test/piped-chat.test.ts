@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { workspaceEnv } from "./kit/home-workspace.ts";
 import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
 import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import { calls, drip, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -37,7 +38,12 @@ const userTexts = () =>
     .map((message) => message.text);
 
 function open() {
-  const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
+  const env = {
+    ...workspaceEnv(home.path, home.path),
+    PATH: process.env.PATH ?? "",
+    HOME: home.path,
+    HERMES_HOME: home.path,
+  };
   const started = spawn(process.execPath, [hermesProgram()], { cwd: home.path, env });
   child = started;
   let output = "";

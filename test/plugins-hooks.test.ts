@@ -7,6 +7,7 @@ import { HOOK_NAMES, type HookName } from "../src/core/hook.ts";
 import type { ApprovalAnswer, Human } from "../src/core/human.ts";
 import type { JsonObject } from "../src/core/message.ts";
 import { openHome } from "../src/home/api.ts";
+import { workspaceEnv } from "./kit/home-workspace.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 import { tempDir } from "./kit/temp-dir.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -68,7 +69,7 @@ const scriptedHuman = (answer: ApprovalAnswer): Human => ({
 
 /** One turn of one conversation, to its end. */
 async function turn(input: string, human: Human = scriptedHuman({ choice: "once" })): Promise<string> {
-  const env = { HERMES_HOME: home, PATH: process.env.PATH ?? "" };
+  const env = { ...workspaceEnv(home, home), HERMES_HOME: home, PATH: process.env.PATH ?? "" };
   const opened = openHome([], { env, cwd: home, platform: "linux", homedir: home });
   const app = await openApp(opened.home);
   const { conversation } = await app.openConversation({ human });
