@@ -3,16 +3,30 @@ import type { Choice } from "../../core/chat/command.ts";
 import type { Terminal } from "../../lib/terminal/terminal.ts";
 import { fuzzyFilter } from "../../lib/text/fuzzy.ts";
 import { oneLine } from "../../lib/text/one-line.ts";
+import { displayWidth, padToWidth } from "../../lib/text/text-width.ts";
 import { showControlCharacters } from "../../lib/text/visible-text.ts";
 import type { ChooseAnswer } from "../chat-ui.ts";
 import type { AnswerReader } from "./line-reader.ts";
 
 const MAX_SHOWN = 30;
+const MAX_LABEL_WIDTH = 30;
 
 function listLine(choice: Choice, index: number): string {
   const about = choice.description ? `: ${oneLine(showControlCharacters(choice.description))}` : "";
   const current = choice.current ? " (current)" : "";
   return `  ${index + 1}. ${oneLine(showControlCharacters(choice.label))}${current}${about}`;
+}
+
+/** The choices with their descriptions, for output where no answer can be typed. */
+export function choiceTable(choices: readonly Choice[]): string {
+  const labels = choices.map((choice) => oneLine(showControlCharacters(choice.label)));
+  const width = Math.min(MAX_LABEL_WIDTH, Math.max(0, ...labels.map(displayWidth)));
+  return choices
+    .map(({ description, current }, index) => {
+      const about = oneLine(showControlCharacters(description ?? ""));
+      return `${padToWidth(labels[index] ?? "", width)}${current ? "  (current)" : ""}  ${about}`.trimEnd();
+    })
+    .join("\n");
 }
 
 type Step = { readonly args: string | null } | { readonly shown: readonly Choice[]; readonly why?: string | undefined };

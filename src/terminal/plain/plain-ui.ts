@@ -11,7 +11,7 @@ import type { TypedLine } from "../composer/typed-line.ts";
 import { EventPrinter } from "../event-printer.ts";
 import { loadPlainView, type PlainView, RAW_VIEW } from "../view/plain-view.ts";
 import { LineReader } from "./line-reader.ts";
-import { chooseByNumber } from "./numbered-menu.ts";
+import { choiceTable, chooseByNumber } from "./numbered-menu.ts";
 import { recap } from "./recap.ts";
 import { terminalHuman } from "./terminal-human.ts";
 
@@ -144,7 +144,7 @@ export class PlainUi implements ChatUi {
   async choose(answer: ChooseAnswer): Promise<string | null> {
     const terminal = this.#terminal;
     if (!terminal.interactive) {
-      terminal.out(terminal.forOut(answer.choices.map((choice) => choice.label).join("\n")));
+      terminal.out(terminal.forOut(choiceTable(answer.choices)));
       return null;
     }
     return this.#reader.question(new AbortController().signal, (reader) => chooseByNumber(terminal, reader, answer));
