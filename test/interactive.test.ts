@@ -37,7 +37,7 @@ it("converses, shows tools, runs commands, and prints how to resume", async () =
   writeFileSync(join(home.path, "a.txt"), "the secret word is 備份\n");
   const screen = await start(calls([{ name: "read_file", args: { path: "a.txt" } }]), text("The word is 備份."));
   screen.type("what is the word?\r");
-  await screen.shows(/Tool: read_file a\.txt\n.*read_file done/);
+  await screen.shows(/✓ read_file a\.txt · 1 line \(\d/);
   await screen.shows("The word is 備份.");
   screen.type("/status\r");
   await screen.shows("Model     test-model (custom)");
