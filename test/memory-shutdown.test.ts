@@ -85,6 +85,8 @@ it("for each conversation of a terminal: /new, then the request to end", async (
     terminal.type("Hello\r");
     await terminal.shows("Noted.");
     terminal.type("/new\r");
+    await terminal.shows("[d]eny?");
+    terminal.type("once\r");
     await expect.poll(kinds, { timeout: 15_000 }).toEqual(["open", "end", "shutdown", "open"]);
     terminal.signal("SIGTERM");
     await expect.poll(kinds, { timeout: 15_000 }).toEqual(["open", "end", "shutdown", "open", "shutdown"]);

@@ -157,7 +157,7 @@ describe("the line editor", () => {
     await open.screen.shows(/(?:word\s+){150}/);
     expect(open.screen.screen()).not.toContain("hello");
     open.screen.type("\u0003");
-    await open.screen.shows(/interrupted[\s\S]*❯ hello w$/);
+    await open.screen.shows(/Interrupted[\s\S]*❯ hello w$/);
     open.screen.type("orld\r");
     await open.screen.shows("Good.");
     expect(open.userTexts().at(-1)).toBe("hello world");
