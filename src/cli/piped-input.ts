@@ -6,7 +6,7 @@ import type { TerminalStreams } from "../lib/terminal/streams.ts";
 
 /** About 250,000 tokens, more than most windows hold. */
 export const PIPED_LIMIT = 1_000_000;
-/** After this long without a byte the user is told what the program waits for. */
+/** After this long without a byte a notice says what the program waits for. */
 const NOTICE_MS = 3_000;
 /** Programs that start Hermes often leave a socket open as its input and never write to it. */
 const SOCKET_MS = 500;

@@ -36,7 +36,7 @@ function realOr(path: string): string {
   }
 }
 
-/** An empty file that nobody can read; mounted over secret files. */
+/** An empty file without read permission; mounted over secret files. */
 function unreadableFile(folder: string): string {
   const path = join(folder, "hidden-file");
   writeFileSync(path, "", { mode: 0o000, flag: "w" });

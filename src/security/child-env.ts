@@ -61,7 +61,7 @@ function isBlocked(name: string, options: ChildEnvOptions): boolean {
   return options.blocked.has(name) || ALWAYS_BLOCKED.has(name) || name.startsWith(FORCED);
 }
 
-/** `MYAPP_*` stands for every name with that start. */
+/** `MYAPP_*` matches every name with that start. */
 function isChosen(name: string, chosen: readonly string[]): boolean {
   return chosen.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : entry === name));
 }

@@ -18,7 +18,7 @@ export interface EmulatedLine {
   style(column: number): { readonly color: number; readonly bold: boolean; readonly underline: boolean };
 }
 
-/** Writes each line to a row of its own in a terminal of the given width. Styles must not leak into the next row. */
+/** Writes each line to a separate row in a terminal of the given width. Styles must not leak into the next row. */
 export async function emulateLines(lines: readonly string[], columns: number): Promise<EmulatedLine[]> {
   const rows = Math.max(1, lines.length * 2 + 1);
   const terminal = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 0 });

@@ -18,5 +18,5 @@ export type TerminalRequest =
    * confirmation for the user.
    */
   | { readonly kind: "display"; readonly changes: { readonly [key: string]: unknown }; readonly text: string }
-  /** Runs the task in a conversation of its own beside this one; without a task, lists the running ones. */
+  /** Runs the task in a separate conversation; without a task, lists the running ones. */
   | { readonly kind: "background"; readonly task: string };

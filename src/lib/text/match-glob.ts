@@ -1,4 +1,4 @@
-// Compares a text with a pattern in which `*` stands for any characters and `?` for one.
+// Compares a text with a pattern in which `*` matches any characters and `?` one.
 
 export function matchesGlob(pattern: string, text: string): boolean {
   const source = pattern

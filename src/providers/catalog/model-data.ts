@@ -37,7 +37,7 @@ function row(name: string, window?: number, ...price: number[]): ModelRow {
   return { name, window, price: [input, output, cacheRead, cacheWrite] };
 }
 
-/** A price without a window of its own. */
+/** A price without a window. */
 function priced(name: string, ...price: number[]): ModelRow {
   return row(name, undefined, ...price);
 }
@@ -163,7 +163,7 @@ const MINIMAX: readonly ModelRow[] = [
   row("minimax", 204_800),
 ];
 
-/** Prices of Anthropic's and Amazon's models on Bedrock, which has names of its own. */
+/** Prices of Anthropic's and Amazon's models on Bedrock, which has other names. */
 const BEDROCK: readonly ModelRow[] = [
   priced("anthropic.claude-opus-4-6", 15, 75),
   priced("anthropic.claude-sonnet-4-6", 3, 15),

@@ -16,7 +16,7 @@ export interface Explanation {
   readonly command: string;
   /** Where the command would run. */
   readonly place: "container" | "machine";
-  /** What happens when a user can answer, and when nobody can. */
+  /** What happens when a user can answer, and when no user can. */
   readonly attended: Outcome;
   readonly unattended: Outcome;
   /** Everything that was found, whether it decides or not. */

@@ -365,7 +365,7 @@ class PolicyGate implements SecurityGate {
     return { allowed: true, how: "approved" };
   }
 
-  /** A lasting change that nobody decided about is stored for review. */
+  /** A lasting change without a decision is stored for review. */
   async #keep(subject: GateCase, refused: Extract<Verdict, { allowed: false }>): Promise<Verdict> {
     const { propose } = subject.context;
     const { hermesHomes } = findProtectedRoots(this.#options);

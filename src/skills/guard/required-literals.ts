@@ -38,7 +38,7 @@ function skipClass(reader: Reader): void {
   reader.at++;
 }
 
-/** Moves behind an escape; returns its character when it stands for itself. */
+/** Moves behind an escape; returns its character when it is literal. */
 function readEscape(reader: Reader): string | null {
   const char = reader.source[reader.at + 1] ?? "";
   const long = /^\\(?:u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[pP]\{[^}]*\}|k<[^>]*>|\d+)/.exec(

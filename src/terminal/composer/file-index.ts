@@ -1,4 +1,4 @@
-// The files below a folder, listed by ripgrep in a process of its own and kept for a short time.
+// The files below a folder, listed by ripgrep in a separate process and kept for a short time.
 import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { importModule } from "../../lib/import-module.ts";
