@@ -100,6 +100,14 @@ function flagWord(text: string): string {
   return text === "1" ? "true" : text === "0" ? "false" : text;
 }
 
+/** True when the file has a value, such as a text, where the section of the key should be. */
+function hasValueInstead(file: unknown, keys: readonly string[]): boolean {
+  return keys.some((_, depth) => {
+    const section = depth === 0 ? undefined : getAt(file, keys.slice(0, depth));
+    return section !== undefined && section !== null && !isRecord(section);
+  });
+}
+
 /** The keys that the environment sets, given the contents of the file. */
 export function envLayer(env: Env, file: unknown): EnvLayer {
   const values: { path: readonly string[]; value: unknown; name: string }[] = [];
@@ -111,6 +119,8 @@ export function envLayer(env: Env, file: unknown): EnvLayer {
     // An empty text counts as unset: v0.14 writes its defaults into the file.
     const said = isRecord(file) ? (getAt(file, keys) ?? "") : "";
     if (wins === "file" && said !== "") continue;
+    // Setting a key below a section that is not a map would hide that mistake.
+    if (hasValueInstead(file, keys)) continue;
     const { node } = findNode(keys);
     if (node?.kind !== "field") continue;
     const value = coerceForField(node, node.types.includes("true/false") ? flagWord(text) : text);

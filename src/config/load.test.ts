@@ -190,6 +190,12 @@ describe("mistakes", () => {
     }
   });
 
+  it("are not hidden by a variable of the environment for a key of the same section", async () => {
+    const env = { TERMINAL_TIMEOUT: "30", TERMINAL_CONTAINER: "host" };
+    const { blocking } = await load("terminal: bubblewrap\n", env);
+    expect(blocking.map((each) => each.path)).toEqual(["terminal"]);
+  });
+
   it("in the environment are reported and ignored", async () => {
     const loaded = await load("", { HERMES_MAX_ITERATIONS: "many" });
     expect(messages(loaded)[0]).toContain("HERMES_MAX_ITERATIONS (for agent.max_turns)");
