@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
 import { createHermes } from "../src/index.ts";
 import { bundle } from "./kit/bundle.ts";
+import { containerProblem } from "./kit/container-fixture.ts";
 import { fullProof } from "./kit/full-proof.ts";
 import { openSoak } from "./kit/soak-cycles.ts";
 import { tempDir } from "./kit/temp-dir.ts";
@@ -13,6 +14,7 @@ import { calls, hang, startFakeLlm, text } from "./servers/fake-llm.ts";
 const CYCLES = fullProof ? 300 : 100;
 const KILLS = 5;
 const DELEGATES = fullProof ? 300 : 20;
+const noContainer = await containerProblem();
 const linux = process.platform === "linux";
 if (!linux) process.stderr.write("skipped: the soak of processes, because it counts them in /proc\n");
 
@@ -115,10 +117,15 @@ it.skipIf(!linux)(
     const hermes = await createHermes({
       home,
       env: { PATH: process.env.PATH, HOME: home, HERMES_SOAK: marker },
-      cwd: home,
+      cwd: tempDir("hermes-soak-project-"),
       config: {
         model: { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 },
-        terminal: { auto_source_bashrc: false },
+        // Without a container the command would wait for an approval.
+        terminal: {
+          auto_source_bashrc: false,
+          env_passthrough: ["HERMES_SOAK"],
+          ...(noContainer ? { container: "host" } : {}),
+        },
       },
     });
     try {
@@ -127,13 +134,18 @@ it.skipIf(!linux)(
         const stop = new AbortController();
         const before = marked(marker).length;
         const watching = (async () => {
-          for (let tries = 0; tries < 400 && marked(marker).length <= before; tries++) await sleep(10);
+          let running = false;
+          for (let tries = 0; tries < 400 && !running; tries++) {
+            await sleep(10);
+            running = marked(marker).length > before;
+          }
           stop.abort();
+          return running;
         })();
         const ends: unknown[] = [];
         for await (const event of talk.send("delegate now", { signal: stop.signal }))
           if (event.type === "ended") ends.push(event.end);
-        await watching;
+        expect(await watching, "the command of the delegate runs").toBe(true);
         await talk.close();
         expect(ends).toEqual(["interrupted"]);
       };

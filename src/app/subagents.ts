@@ -50,7 +50,7 @@ async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promi
   const options = { ...parent.options, ...child, source: "tool", denyTool };
   const start = options.cwd ?? services.home.cwd;
   if (options.checkpoints) builtins.checkpoints.enable(child.sessionId);
-  return openConversation(
+  const opened = await openConversation(
     {
       store: services.store,
       provider: connected.provider,
@@ -73,6 +73,14 @@ async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promi
     },
     { sessionId: child.sessionId, parentSessionId: child.parentSessionId },
   );
+  const close = opened.close.bind(opened);
+  // Its container has processes and sockets, and no later turn uses them.
+  return Object.assign(opened, {
+    close: async (ending?: { readonly reason?: string | undefined }) => {
+      await close(ending);
+      await services.workspaces.release(child.sessionId);
+    },
+  });
 }
 
 /** The delegate_task tool of a conversation. */

@@ -46,6 +46,7 @@ class ConversationNetwork implements PrivateNetwork {
   readonly #servers = new Set<Server>();
   #holder: ChildProcess | undefined;
   #helper: SocketHelper | undefined;
+  #datagrams: { close(): void } | undefined;
   #starting: Promise<{ readonly enter: readonly string[]; readonly serving: Promise<void> }> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #closed = false;
@@ -114,6 +115,7 @@ class ConversationNetwork implements PrivateNetwork {
     await helper.ready();
     const names = await helper.datagrams(53, "127.0.0.1");
     names.unref();
+    this.#datagrams = names;
     serveNames(names, this.#names, (address) => this.#openHost(address));
     await Promise.all(SHARED_PORTS.map(async (port) => this.#accept(await helper.listen(port, "0.0.0.0"), port)));
     for (const host of this.#allowed) await this.#openLocal(host);
@@ -139,6 +141,10 @@ class ConversationNetwork implements PrivateNetwork {
   }
 
   #accept(server: Server, port: number): void {
+    if (this.#closed) {
+      server.close();
+      return;
+    }
     server.unref();
     this.#servers.add(server);
     server.on("error", () => undefined);
@@ -218,6 +224,7 @@ class ConversationNetwork implements PrivateNetwork {
     this.#closed = true;
     clearInterval(this.#watch);
     for (const server of [...this.#forwarded.values(), ...this.#servers]) server.close();
+    this.#datagrams?.close();
     this.#helper?.close();
     this.#holder?.kill("SIGKILL");
   }

@@ -114,11 +114,22 @@ export class Workspaces {
     for (const [id, usedAt] of [...this.#used]) {
       if (over <= 0 || Date.now() - usedAt < this.#restMs) return;
       const backend = this.#ready.get(id);
-      const isBusy = backend?.busy || this.processes.list(id).some((process) => process.endedAt === null);
+      const isBusy = backend?.busy || this.#hasProcesses(id);
       if (!backend || isBusy) continue;
       over -= 1;
       await this.#drop(id, backend);
     }
+  }
+
+  /** Closes the backend of a conversation that has ended, unless one of its background processes is still running. */
+  async release(conversationId: string): Promise<void> {
+    const backend = await this.#backends.get(conversationId)?.catch(() => undefined);
+    if (!backend || backend.busy || this.#hasProcesses(conversationId)) return;
+    await this.#drop(conversationId, backend);
+  }
+
+  #hasProcesses(conversationId: string): boolean {
+    return this.processes.list(conversationId).some((process) => process.endedAt === null);
   }
 
   async #drop(id: string, backend: Backend): Promise<void> {
