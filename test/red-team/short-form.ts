@@ -38,7 +38,7 @@ interface Group {
 const GROUPS: readonly Group[] = [
   {
     name: "the gate reads the text that bash runs",
-    ids: ["A001", "A003", "A005", "A007", "A009", "A013", "A015", "P011", "Y03", "Y05"],
+    ids: ["A001", "A005", "A009", "A013", "P011", "Y03"],
   },
   {
     name: "many wrappers hide nothing",
@@ -70,22 +70,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: "scripts of execute_code are contained",
-    ids: [
-      "P003",
-      "P005",
-      "P007",
-      "P009",
-      "P019",
-      "P021",
-      "P023",
-      "P025",
-      "P027",
-      "P029",
-      "P033",
-      "P035",
-      "P037",
-      "Y31",
-    ],
+    ids: ["P003", "P007", "P019", "P023", "P027", "P033", "P037", "Y31"],
     more: [
       own("code-upload", python(UPLOAD)),
       own("code-switch-off", python(SWITCH_OFF)),
@@ -105,7 +90,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: "text from outside does not become durable, however it was read",
-    ids: ["I05", "I07", "I19", "I25", "I27", "I31", "I33", "I37", "I39", "I45"],
+    ids: ["I05", "I19", "I25", "I31", "I37", "I45"],
   },
   {
     name: "search_files shows no key",
@@ -130,7 +115,7 @@ export function shortForm(root: string): ShortGroup[] {
     if (!attempt) throw new Error(`no attempt has the id ${id}`);
     return attempt;
   };
-  const generated = generatedAttempts().filter((_, index) => index % 17 === 0);
+  const generated = generatedAttempts().filter((_, index) => index % 34 === 0);
   return [
     ...GROUPS.map(({ name, ids, more = [] }) => ({ name, attempts: [...ids.map(named), ...more] })),
     { name: "generated attacks have no effect", attempts: generated },
