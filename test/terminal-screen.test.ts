@@ -131,8 +131,10 @@ it("survives a storm of resizes with every line of the transcript once", async (
   screen.type("list\r");
   await screen.shows("entry 59 end");
   for (let round = 0; round < 40; round++) {
+    const before = screen.raw().length;
     screen.resize(40 + ((round * 37) % 80), 12 + ((round * 13) % 30));
-    await pause(8);
+    // A frame for the old size that arrives after the resize is a race of every terminal; the next size waits for it.
+    await until(() => screen.raw().length > before, { everyMs: 4 });
   }
   screen.resize(100, 30);
   screen.type("more\r");
