@@ -17,9 +17,9 @@ it("shows what changed in an existing file, and nothing when nothing did", async
 });
 
 it("shows paths relative to the folder of the conversation", async () => {
-  const diff = (await writeDiff({ path: "/work/src/a.txt", before: null, after: "--- /work/x\n" })) ?? "";
-  expect(withShortPaths(diff, "/work")).toContain("+++ src/a.txt\n@@ -0,0 +1,1 @@\n+--- /work/x");
-  expect(withShortPaths(diff, "/other")).toContain("+++ /work/src/a.txt");
+  const diff = (await writeDiff({ path: "/project/src/a.txt", before: null, after: "--- /project/x\n" })) ?? "";
+  expect(withShortPaths(diff, "/project")).toContain("+++ src/a.txt\n@@ -0,0 +1,1 @@\n+--- /project/x");
+  expect(withShortPaths(diff, "/other")).toContain("+++ /project/src/a.txt");
 });
 
 it("does not compare files that are too large for a display, and gives up on slow comparisons", async () => {
